@@ -1,0 +1,1 @@
+"""The data model and its mathematics; stands on NumPy and SciPy alone."""

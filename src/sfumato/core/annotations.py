@@ -1,0 +1,362 @@
+"""Annotations: who judged what, and how. The one type that every aggregator takes.
+
+Hard and soft judgements are the same thing here. A plain class is one row of weight 1; a distribution is
+several rows of one annotation, whose weights sum to 1.
+"""
+
+from __future__ import annotations
+
+__all__ = ["Annotations", "class_order"]
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sfumato.core import storage
+from sfumato.core.origin import fingerprint_of
+from sfumato.core.simplex import SUM_TOLERANCE
+from sfumato.core.vocabulary import Vocabulary, check_vocabulary, code_names
+from sfumato.errors import InputError
+
+Codes = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Annotations:
+    """Annotations of items by annotators: integer codes, vocabularies, validated once, immutable.
+
+    Rows are sorted by item, annotator, annotation and label. ``item``, ``annotator`` and ``label`` are int32
+    codes of shape (n_rows,) into ``items``, ``annotators`` and ``classes``; ``weight`` has shape (n_rows,).
+    Items and annotators stand in the order in which they first appeared. Make one with
+    `sfumato.read_annotations`, `Annotations.from_rows` or `Annotations.from_codes`.
+
+    >>> votes = Annotations.from_rows(["a", "a", "b"], ["ann", "bob", "ann"], ["yes", "no", "yes"])
+    >>> votes
+    Annotations(2 items, 2 annotators, 2 classes, 3 annotations)
+    >>> votes.counts().tolist()
+    [[1.0, 1.0], [0.0, 1.0]]
+    """
+
+    item: Codes
+    annotator: Codes
+    label: Codes
+    weight: NDArray[np.float64]
+    items: Vocabulary
+    annotators: Vocabulary
+    classes: Vocabulary
+    # Where each annotation starts in the rows, shape (n_annotations + 1,); for hard annotations 0, 1, 2, …
+    starts: NDArray[np.int64]
+    # For tokens: which sequence an item belongs to and its place in it, both of shape (n_items,).
+    sequence: Codes | None = None
+    position: Codes | None = None
+    # What the door took for what, in sentences for the reader of a command's output.
+    notes: tuple[str, ...] = field(default=(), compare=False)
+
+    @classmethod
+    def from_rows(
+        cls,
+        items: Iterable[str],
+        annotators: Iterable[str],
+        labels: Iterable[str],
+        *,
+        weights: ArrayLike | None = None,
+        annotation: ArrayLike | None = None,
+        classes: Sequence[str] | None = None,
+    ) -> Self:
+        """Build annotations from one row per (item, annotator, label), names as strings.
+
+        With *weights*, the rows of one (item, annotator) are one distribution; where an annotator gave several
+        distributions for one item, *annotation* numbers them. A label that is not in *classes* is refused.
+        """
+        item, item_names = code_names(items)
+        annotator, annotator_names = code_names(annotators)
+        label, seen = code_names(labels)
+        ordered = tuple(classes) if classes is not None else class_order(seen)
+        check_vocabulary(ordered, what="class")
+        place = {name: code for code, name in enumerate(ordered)}
+        unknown = [name for name in seen if name not in place]
+        if unknown:
+            raise InputError(
+                f"The label {unknown[0]!r} is not one of the classes {_shortened(ordered)}. "
+                "Add it to the classes, or correct the label."
+            )
+        label = np.array([place[name] for name in seen], dtype=np.int32)[label]
+        return cls.from_codes(
+            item, annotator, label, weight=weights, annotation=annotation,
+            items=item_names, annotators=annotator_names, classes=ordered,
+        )  # fmt: skip
+
+    @classmethod
+    def from_codes(
+        cls,
+        item: ArrayLike,
+        annotator: ArrayLike,
+        label: ArrayLike,
+        *,
+        items: Sequence[str],
+        annotators: Sequence[str],
+        classes: Sequence[str],
+        weight: ArrayLike | None = None,
+        annotation: ArrayLike | None = None,
+        sequence: ArrayLike | None = None,
+        position: ArrayLike | None = None,
+        notes: Sequence[str] = (),
+    ) -> Self:
+        """Build annotations from integer codes into the three vocabularies, in any order of rows.
+
+        Without *weight* each row is an annotation of its own. With it, the rows that share item, annotator and
+        *annotation* (0 where not given) are one distribution; rows of weight 0 are dropped, as they say nothing.
+        """
+        for names, what in ((items, "item"), (annotators, "annotator"), (classes, "class")):
+            check_vocabulary(names, what=what)
+        i = _checked_codes(item, len(items), what="item")
+        j = _checked_codes(annotator, len(annotators), what="annotator")
+        k = _checked_codes(label, len(classes), what="label")
+        if not len(i) == len(j) == len(k):
+            raise InputError(f"Item, annotator and label must be equally long. Got {len(i)}, {len(j)}, {len(k)}.")
+        if weight is None:
+            order = _row_order(i, j, k)
+            if order is not None:
+                i, j, k = i[order], j[order], k[order]
+            # One float, seen n times: the weights of ten million plain votes take no memory.
+            w = np.broadcast_to(np.float64(1), i.shape)
+            starts = np.arange(len(i) + 1, dtype=np.int64)
+        else:
+            i, j, k, w, starts = _sorted_distributions(i, j, k, weight, annotation, items, annotators)
+        result = cls(
+            item=i, annotator=j, label=k, weight=w,
+            items=tuple(items), annotators=tuple(annotators), classes=tuple(classes), starts=starts,
+            sequence=None if sequence is None else np.array(sequence, dtype=np.int32),
+            position=None if position is None else np.array(position, dtype=np.int32),
+            notes=tuple(notes),
+        )  # fmt: skip
+        for place in (result.sequence, result.position):
+            if place is not None and place.shape != (len(items),):
+                raise InputError("sequence and position need one entry per item.")
+        arrays: list[NDArray[Any] | None] = [i, j, k, w, starts, result.sequence, result.position]
+        for array in arrays:
+            if array is not None:
+                array.flags.writeable = False
+        return result
+
+    @property
+    def n_items(self) -> int:
+        return len(self.items)
+
+    @property
+    def n_annotators(self) -> int:
+        return len(self.annotators)
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.classes)
+
+    @property
+    def n_annotations(self) -> int:
+        """The number of judgements; a distribution over classes is one."""
+        return len(self.starts) - 1
+
+    @property
+    def is_hard(self) -> bool:
+        """Whether every annotation is a plain class."""
+        return self.n_annotations == len(self.item)
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        """Rows of item i are offsets[i]:offsets[i + 1]; shape (n_items + 1,)."""
+        result = np.zeros(self.n_items + 1, dtype=np.int64)
+        np.cumsum(np.bincount(self.item, minlength=self.n_items), out=result[1:])
+        result.flags.writeable = False
+        return result
+
+    @cached_property
+    def canonical_items(self) -> NDArray[np.int64]:
+        """The items in alphabetical order, as codes; sums taken in this order do not depend on the row order."""
+        return _alphabetical(self.items)
+
+    @cached_property
+    def canonical_annotators(self) -> NDArray[np.int64]:
+        """The annotators in alphabetical order, as codes."""
+        return _alphabetical(self.annotators)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A short hash of everything that was said; the order of the rows does not enter it."""
+        item_rank, annotator_rank = _inverse(self.canonical_items), _inverse(self.canonical_annotators)
+        i, j = item_rank[self.item], annotator_rank[self.annotator]
+        annotation = np.repeat(np.arange(self.n_annotations), np.diff(self.starts)) if not self.is_hard else None
+        keys = (self.label, j, i) if annotation is None else (self.label, annotation, j, i)
+        order = np.lexsort(keys)
+        arrays: list[NDArray[Any]] = [i[order], j[order], self.label[order]]
+        if not self.is_hard:
+            arrays.append(self.weight[order])
+        names = (
+            [self.items[c] for c in self.canonical_items],
+            [self.annotators[c] for c in self.canonical_annotators],
+            self.classes,
+        )
+        return fingerprint_of(names, arrays)
+
+    def counts(self) -> NDArray[np.float64]:
+        """Return how much weight each item gives to each class, shape (n_items, n_classes)."""
+        flat = self.item.astype(np.int64) * self.n_classes + self.label
+        weights = None if self.is_hard else self.weight
+        size = self.n_items * self.n_classes
+        return np.bincount(flat, weights=weights, minlength=size).astype(np.float64).reshape(self.n_items, -1)
+
+    def per_item(self) -> NDArray[np.int64]:
+        """Return the number of annotations of each item, shape (n_items,)."""
+        return np.bincount(self.item[self.starts[:-1]], minlength=self.n_items)
+
+    def per_annotator(self) -> NDArray[np.int64]:
+        """Return the number of annotations by each annotator, shape (n_annotators,)."""
+        return np.bincount(self.annotator[self.starts[:-1]], minlength=self.n_annotators)
+
+    def take_annotations(self, chosen: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Self:
+        """Return the annotations that *chosen* (a mask or indices) picks; the vocabularies stay whole."""
+        if chosen.dtype == np.bool_:
+            chosen = np.flatnonzero(chosen)
+        chosen = np.unique(chosen)
+        if self.is_hard:
+            rows, starts = chosen, np.arange(len(chosen) + 1, dtype=np.int64)
+        else:
+            lengths = np.diff(self.starts)[chosen]
+            starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+            rows = np.repeat(self.starts[:-1][chosen] - starts[:-1], lengths) + np.arange(starts[-1])
+        weight = np.broadcast_to(np.float64(1), rows.shape) if self.is_hard else self.weight[rows]
+        return type(self)(
+            item=self.item[rows], annotator=self.annotator[rows], label=self.label[rows], weight=weight,
+            items=self.items, annotators=self.annotators, classes=self.classes, starts=starts,
+            sequence=self.sequence, position=self.position,
+        )  # fmt: skip
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the annotations to a Parquet, Arrow, CSV, TSV or JSONL file, whole or not at all."""
+        storage.save(self, path)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return storage.arrow_stream(self, requested_schema)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Annotations):
+            return NotImplemented
+        arrays = ("item", "annotator", "label", "weight", "starts", "sequence", "position")
+        names = ("items", "annotators", "classes")
+        return all(getattr(self, name) == getattr(other, name) for name in names) and all(
+            _same(getattr(self, name), getattr(other, name)) for name in arrays
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # equal by content, and content this large is no key
+
+    def __repr__(self) -> str:
+        soft = "" if self.is_hard else " (soft)"
+        return (
+            f"Annotations({_counted(self.n_items, 'item')}, {_counted(self.n_annotators, 'annotator')}, "
+            f"{self.n_classes:,} {'class' if self.n_classes == 1 else 'classes'}, "
+            f"{_counted(self.n_annotations, 'annotation')}{soft})"
+        )
+
+
+def class_order(labels: Iterable[str]) -> tuple[str, ...]:
+    """Return the labels as classes: by value where all are numbers, else sorted.
+
+    >>> class_order(["10", "9", "08"]), class_order(["b", "a", "10"])
+    (('08', '9', '10'), ('10', 'a', 'b'))
+    """
+    unique = sorted(set(labels))
+    try:
+        values = {label: float(label) for label in unique}
+    except ValueError:
+        return tuple(unique)
+    if any(value != value for value in values.values()):  # "nan" has no place in an order of numbers
+        return tuple(unique)
+    return tuple(sorted(unique, key=lambda label: (values[label], label)))
+
+
+def _checked_codes(codes: ArrayLike, size: int, *, what: str) -> Codes:
+    array = np.asarray(codes)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise InputError(f"The {what} codes must be a row of integers. Got {array.dtype} of shape {array.shape}.")
+    if array.size and (array.min() < 0 or array.max() >= size):
+        bad = array[(array < 0) | (array >= size)][0]
+        raise InputError(f"The {what} code {bad} points outside the {size} names that were given.")
+    return array.astype(np.int32)
+
+
+def _row_order(i: Codes, j: Codes, k: Codes) -> NDArray[np.int64] | None:
+    """Return the stable order by item, annotator and label, or None where the rows have it already."""
+    same_item = i[1:] == i[:-1]
+    same_both = same_item & (j[1:] == j[:-1])
+    in_order = (i[1:] > i[:-1]) | (same_item & (j[1:] > j[:-1])) | (same_both & (k[1:] >= k[:-1]))
+    return None if in_order.all() else np.lexsort((k, j, i))
+
+
+def _sorted_distributions(
+    i: Codes,
+    j: Codes,
+    k: Codes,
+    weight: ArrayLike,
+    annotation: ArrayLike | None,
+    items: Sequence[str],
+    annotators: Sequence[str],
+) -> tuple[Codes, Codes, Codes, NDArray[np.float64], NDArray[np.int64]]:
+    """Sort the rows of distributions, find where each annotation starts, and check that each sums to 1."""
+    w = np.array(weight, dtype=np.float64)
+    a = np.zeros(len(i), dtype=np.int64) if annotation is None else np.array(annotation, dtype=np.int64)
+    if not len(w) == len(a) == len(i):
+        raise InputError(f"Weights and annotations need one entry per row: {len(i)}. Got {len(w)} and {len(a)}.")
+
+    def whose(row: int) -> str:
+        return f"item {items[i[row]]!r} by annotator {annotators[j[row]]!r}"
+
+    bad = np.flatnonzero(~((w >= 0) & (w <= 1 + SUM_TOLERANCE)))
+    if bad.size:
+        raise InputError(f"The annotation of {whose(bad[0])} has the weight {w[bad[0]]:.6g}, not one between 0 and 1.")
+    order = np.lexsort((k, a, j, i))
+    i, j, k, a, w = i[order], j[order], k[order], a[order], w[order]
+    new = np.ones(len(i), dtype=np.bool_)
+    new[1:] = (i[1:] != i[:-1]) | (j[1:] != j[:-1]) | (a[1:] != a[:-1])
+    starts = np.flatnonzero(new)
+    twice = np.flatnonzero(~new[1:] & (k[1:] == k[:-1]))
+    if twice.size:
+        raise InputError(f"The annotation of {whose(twice[0])} gives a weight to the same class twice.")
+    total = np.add.reduceat(w, starts) if len(i) else np.zeros(0)
+    bad = np.flatnonzero(np.abs(total - 1) > SUM_TOLERANCE)
+    if bad.size:
+        where = whose(starts[bad[0]])
+        raise InputError(f"The annotation of {where} has weights that sum to {total[bad[0]]:.6g}, not to 1.")
+    annotation_of_row = np.cumsum(new) - 1
+    said = w > 0
+    kept = np.bincount(annotation_of_row[said], minlength=len(starts))
+    starts = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)
+    return i[said], j[said], k[said], w[said], starts
+
+
+def _alphabetical(names: Sequence[str]) -> NDArray[np.int64]:
+    return np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
+
+
+def _inverse(order: NDArray[np.int64]) -> Codes:
+    result = np.empty(len(order), dtype=np.int32)
+    result[order] = np.arange(len(order), dtype=np.int32)
+    return result
+
+
+def _same(left: NDArray[Any] | None, right: NDArray[Any] | None) -> bool:
+    if left is None or right is None:
+        return left is right
+    return np.array_equal(left, right)
+
+
+def _shortened(names: Sequence[str], most: int = 8) -> str:
+    shown = ", ".join(map(repr, names[:most]))
+    return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -1,1 +1,8 @@
-"""."""
+"""Public data sets, one file per set, and simulated annotations."""
+
+from __future__ import annotations
+
+__all__ = ["DataFile", "DataSet", "Entry", "entry", "load", "names", "path"]
+
+from sfumato.data.dataset import DataFile, DataSet, Entry
+from sfumato.data.registry import entry, load, names, path

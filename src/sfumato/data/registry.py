@@ -1,0 +1,108 @@
+"""The public data sets: which there are, where their files lie, and loading them.
+
+Each set is one module beside this one, with its `Entry` under the name ``ENTRY``; it is imported when first asked for.
+"""
+
+from __future__ import annotations
+
+__all__ = ["entry", "load", "names", "path"]
+
+import inspect
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from sfumato.data import places
+from sfumato.data.dataset import DataSet, Entry
+from sfumato.errors import MissingDataError, OptionError, check_choice
+
+_MODULES = (
+    "amt_sense",
+    "causal_strength",
+    "chaosnli",
+    "cifar10",
+    "cifar10h",
+    "cifar10s",
+    "labelme",
+    "lewidi2023",
+    "mre",
+    "popquorn",
+    "pos",
+    "rte",
+    "snli",
+    "snow2008",
+    "stemming",
+    "treebank_sample",
+    "truth_inference",
+)
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of the public data sets; some have parts, see `entry`."""
+    return _MODULES
+
+
+def entry(name: str) -> Entry:
+    """Return what is known of a set without reading it: title, citation, licence, files, parts.
+
+    >>> entry("rte").title
+    'Recognising textual entailment'
+    """
+    found: Entry = import_module(f"sfumato.data.{check_choice(_split(name)[0], _MODULES, option='name')}").ENTRY
+    return found
+
+
+def path(name: str, *, part: str | None = None) -> Path:
+    """Return the folder that holds the files of a set (of one part, where that is named)."""
+    known, part = chosen(name, part)
+    wanted = known.files_of(part)
+    found = places.find(known.folder, wanted)
+    if found is not None:
+        return found
+    nearest = min((root / known.folder for root in places.folders()), key=lambda f: len(places.missing(f, wanted)))
+    absent = places.missing(nearest, wanted)
+    more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
+    source = f" from {absent[0].address}" if absent[0].address else f", see {known.homepage}"
+    full_name = name if part is None or "/" in name else f"{name}/{part}"
+    raise MissingDataError(
+        f"The data set {full_name!r} is not on this machine: put {absent[0].path}{more} into {nearest} "
+        f"({absent[0].size:,} bytes{source}), or run: sfumato data get {full_name}"
+    )
+
+
+def load(name: str, *, part: str | None = None, **options: Any) -> DataSet:
+    """Load a public data set, or one part of it (``load("snow2008/temp")``), from this machine.
+
+    *options* are those of the set's own loader. Nothing is fetched here: `sfumato.data.get` does that.
+    """
+    known, part = chosen(name, part)
+    if known.parts and part is None:
+        raise OptionError(f"The data set {name!r} has parts; name one as '{name}/PART': {', '.join(known.parts)}.")
+    taken = [key for key in inspect.signature(known.load).parameters if key not in ("folder", "part")]
+    unknown = [key for key in options if key not in taken]
+    if unknown:
+        offered = f"its options are {', '.join(taken)}" if taken else "it takes no options"
+        raise OptionError(f"The data set {name!r} does not know the option {unknown[0]!r}; {offered}.")
+    folder = path(name, part=part)
+    if known.parts:
+        return known.load(folder, part=part, **options)
+    return known.load(folder, **options)
+
+
+def chosen(name: str, part: str | None) -> tuple[Entry, str | None]:
+    """Return the entry and the part that "set", "set/part" or ("set", part) name."""
+    in_name = _split(name)[1]
+    if in_name is not None and part is not None and part != in_name:
+        raise OptionError(f"The data set {name!r} names the part {in_name!r}, and the option 'part' says {part!r}.")
+    known = entry(name)
+    part = part if in_name is None else in_name
+    if part is None:
+        return known, None
+    if not known.parts:
+        raise OptionError(f"The data set {known.name!r} has no parts. Got the part {part!r}.")
+    return known, check_choice(part, known.parts, option="part")
+
+
+def _split(name: str) -> tuple[str, str | None]:
+    head, separator, tail = name.partition("/")
+    return head, tail if separator else None

@@ -1,0 +1,81 @@
+"""The application: which commands there are, and what becomes of an error."""
+
+from __future__ import annotations
+
+__all__ = ["app", "run"]
+
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from sfumato.cli import aggregate, data, demo, doctor, screen
+from sfumato.core.version import __version__
+from sfumato.errors import SfumatoError, SfumatoWarning
+
+app = typer.Typer(
+    name="sfumato",
+    help="From human judgement to a calibrated model, without throwing the disagreement away.",
+    epilog="Start with: sfumato demo · or: sfumato aggregate votes.csv --out soft.csv",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback()
+def about(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.", is_eager=True)] = False,
+) -> None:
+    if version:
+        screen.say(f"sfumato {__version__}")
+        raise typer.Exit
+
+
+aggregate.register(app)
+app.add_typer(data.app, name="data")
+demo.register(app)
+doctor.register(app)
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code.
+
+    0: done. 1: it ran, and something is not as it should be (or it was interrupted). 2: the input or the
+    arguments cannot be used.
+    """
+    warnings.showwarning = _show_warning
+    try:
+        code = app(args=arguments, standalone_mode=False)
+    except SfumatoError as error:
+        screen.complain(str(error))
+        return 2
+    except (KeyboardInterrupt, typer.Abort):
+        screen.complain("Interrupted. Every file is either whole or was not touched.")
+        return 1
+    except BrokenPipeError:  # `sfumato … | head`: the reader has seen enough
+        sys.stderr.close()
+        return 0
+    except MemoryError:
+        screen.complain("This machine has not enough memory for that.")
+        return 1
+    except Exception as error:
+        return _usage_error(error)
+    return code if isinstance(code, int) else 0
+
+
+def _usage_error(error: Exception) -> int:
+    """Show a wrong argument the way Typer would; anything else is a fault of ours and keeps its traceback."""
+    show = getattr(error, "show", None)
+    if show is None:
+        raise error
+    show()
+    return int(getattr(error, "exit_code", 2))
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+    if issubclass(category, SfumatoWarning):
+        screen.note(str(message))

@@ -1,0 +1,129 @@
+"""``sfumato data``: public data sets, and simulated votes."""
+
+from __future__ import annotations
+
+__all__ = ["app"]
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli import screen
+
+app = typer.Typer(help="Public data sets, and simulated votes.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A name that `sfumato data list` shows: rte, snow2008/temp, …")]
+Json = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
+
+
+@app.command("list", epilog="Example: sfumato data list")
+def list_sets(json: Json = False) -> None:
+    """List the public data sets, and which of them are on this machine."""
+    from sfumato import data
+    from sfumato.errors import MissingDataError
+
+    rows = []
+    for name in data.names():
+        known = data.entry(name)
+        try:
+            where: str | None = str(data.path(name))
+        except MissingDataError:
+            where = None
+        rows.append({"name": name, "title": known.title, "parts": list(known.parts), "size": known.size, "at": where})
+    if json:
+        screen.say_json(rows)
+        return
+    screen.table(
+        ["name", "what", "here", "parts", "MB"],
+        [
+            [r["name"], r["title"], "yes" if r["at"] else "no", str(len(r["parts"]) or ""), f"{r['size'] / 1e6:.1f}"]
+            for r in rows
+        ],
+        left=3,
+    )
+
+
+@app.command("describe", epilog="Example: sfumato data describe rte")
+def describe(name: Name, json: Json = False) -> None:
+    """Say what a data set is, where it comes from, and what loading it gives."""
+    from sfumato import data
+
+    known = data.entry(name)
+    about = {
+        "name": known.name,
+        "title": known.title,
+        "summary": known.summary,
+        "gives": list(known.gives),
+        "parts": list(known.parts),
+        "citation": known.citation,
+        "licence": known.licence,
+        "homepage": known.homepage,
+        "notes": list(known.notes),
+        "files": [
+            {"path": file.path, "address": file.address, "size": file.size, "sha256": file.sha256}
+            for file in known.files
+        ],
+    }
+    if json:
+        screen.say_json(about)
+        return
+    screen.say(f"{known.title} ({known.name})\n{known.summary}\n")
+    for word in ("gives", "parts"):
+        if about[word]:
+            screen.say(f"{word}: {', '.join(about[word])}")
+    for word in ("citation", "licence", "homepage"):
+        screen.say(f"{word}: {about[word]}")
+    for line in known.notes:
+        screen.say(f"note: {line}")
+    screen.say("")
+    screen.table(["file", "bytes"], [[file.path, f"{file.size:,}"] for file in known.files])
+
+
+@app.command("path", epilog="Example: cd $(sfumato data path rte)")
+def path(name: Name) -> None:
+    """Print the folder that holds the files of a data set."""
+    from sfumato import data
+
+    screen.say(str(data.path(name)))
+
+
+@app.command("get", epilog="Example: sfumato data get rte")
+def get(name: Name) -> None:
+    """Fetch the files of a data set from upstream into the cache; a broken download is taken up again."""
+    from sfumato import data
+
+    with screen.working(f"Fetching {name}") as advance:
+        folder = data.get(name, progress=advance)
+    screen.say(str(folder))
+
+
+@app.command("simulate", epilog="Example: sfumato data simulate votes.csv --items 500 --annotators 30 --spammers 0.1")
+def simulate(
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The file of votes to write: .csv, .parquet, .jsonl, …")],
+    items: Annotated[int, typer.Option(help="How many items.")] = 1000,
+    annotators: Annotated[int, typer.Option(help="How many annotators.")] = 20,
+    classes: Annotated[int, typer.Option(help="How many classes.")] = 3,
+    per_item: Annotated[float, typer.Option(help="How many annotators judge an item, on average.")] = 5,
+    spammers: Annotated[float, typer.Option(help="The share of annotators who do not look.")] = 0.0,
+    soft: Annotated[bool, typer.Option("--soft", help="Let annotators answer with distributions.")] = False,
+    gold_out: Annotated[Path | None, typer.Option(help="A file for the planted classes.")] = None,
+    seed: Annotated[int, typer.Option(help="The seed of everything that is random.")] = 0,
+) -> None:
+    """Write simulated votes, of which the truth is known."""
+    from sfumato import data
+
+    with screen.working("Simulating"):
+        simulation = data.simulate(
+            n_items=items,
+            n_annotators=annotators,
+            n_classes=classes,
+            per_item=int(per_item) if per_item == int(per_item) else per_item,
+            spammers=spammers,
+            soft=soft,
+            seed=seed,
+        )
+        simulation.annotations.save(out)
+        if gold_out is not None:
+            simulation.gold.save(gold_out)
+    screen.say(f"{simulation.annotations!r} → {out}")

@@ -1,0 +1,183 @@
+"""``sfumato demo``: the whole path on images that come with scikit-learn, in a minute."""
+
+from __future__ import annotations
+
+__all__ = ["register"]
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+import typer
+
+from sfumato.cli import screen
+from sfumato.core.origin import Origin
+
+if TYPE_CHECKING:
+    from sfumato.cli.demo_study import Study
+    from sfumato.core.predictions import Predictions
+    from sfumato.core.soft_labels import SoftLabels
+
+_VIEWS = ("majority", "standard", "softmax", "dawid_skene", "mace")
+_JOINED = ("standard", "softmax", "dawid_skene", "mace")
+_N_TRAIN = 1000
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command(name="demo", epilog="Example: sfumato demo --out /tmp/demo --seed 1")(demo)
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="The folder to write to.")] = Path("demo"),
+    seed: Annotated[int, typer.Option(help="The seed of everything that is random.")] = 0,
+) -> None:
+    """Simulated annotators judge real images → soft labels → a small model → a report with pictures."""
+    from sfumato.aggregate import centroid, dawid_skene, views
+    from sfumato.cli.demo_study import N_CARELESS, fit_and_predict, simulate_study
+    from sfumato.tables.write import make_folder, write_text
+
+    make_folder(out)
+    with screen.working("Annotators are judging 1,797 images"):
+        study = simulate_study(seed=seed)
+        study.votes.save(out / "votes.csv")
+    screen.say(f"1. {study.votes!r} → {out / 'votes.csv'}")
+
+    with screen.working("Making soft labels"):
+        made = views(study.votes, list(_VIEWS), seed=seed)
+        made["centroid"] = centroid([made[name] for name in _JOINED]).soft_labels
+        skills = dawid_skene(study.votes, seed=seed).annotators
+        made["centroid"].save(out / "soft.parquet")
+    screen.say(f"2. Soft labels by {len(made)} methods; the centroid of {', '.join(_JOINED)} → {out / 'soft.parquet'}")
+    screen.table(*_view_table(study, made))
+    if skills.competence is not None:
+        weakest = [skills.annotators[j] for j in np.argsort(skills.competence, kind="stable")[:N_CARELESS]]
+        found = len(study.careless.intersection(weakest))
+        screen.say(f"   {found} of the {N_CARELESS} annotators who did not look are the {N_CARELESS} least competent.\n")
+
+    order = np.random.default_rng(seed).permutation(study.people.n_items)
+    names = [study.people.items[row] for row in order]
+    train, test = names[:_N_TRAIN], names[_N_TRAIN:]
+    with screen.working("Training a small model on hard and on soft labels"):
+        models = {
+            "hard labels": fit_and_predict(study, made["majority"], train, test),
+            "soft labels": fit_and_predict(study, made["centroid"], train, test),
+        }
+        models["soft labels"].save(out / "predictions.parquet")
+    screen.say(f"3. A linear model, trained on {len(train):,} images, tested on {len(test)}")
+    screen.table(*_model_table(study, models))
+
+    write_text(out / "report.html", _page(study, made, models, seed=seed))
+    screen.say(f"4. The report with pictures: {out / 'report.html'}\n")
+    screen.say(f"Next: sfumato aggregate {out / 'votes.csv'} --method dawid_skene --out labels.csv")
+
+
+def _view_table(study: Study, made: dict[str, SoftLabels]) -> tuple[list[str], list[list[str]]]:
+    from sfumato import evaluate
+
+    rows = [
+        [
+            name,
+            f"{evaluate.accuracy_score(soft, study.gold):.3f}",
+            f"{evaluate.soft_cross_entropy_loss(soft, study.people):.3f}",
+            f"{evaluate.jensen_shannon_divergence(soft, study.people):.4f}",
+            f"{evaluate.entropy_correlation_score(soft, study.people):.3f}",
+        ]
+        for name, soft in made.items()
+    ]
+    return ["view", "accuracy", "soft cross-entropy", "JSD to people", "entropy correlation"], rows
+
+
+def _model_table(study: Study, models: dict[str, Predictions]) -> tuple[list[str], list[list[str]]]:
+    from sfumato import evaluate
+
+    people = study.people.take(next(iter(models.values())).items)
+    rows = [
+        [
+            name,
+            f"{evaluate.accuracy_score(predicted, study.gold):.3f}",
+            f"{evaluate.soft_cross_entropy_loss(predicted, people):.3f}",
+            f"{evaluate.entropy_correlation_score(predicted, people):.3f}",
+            f"{evaluate.expected_calibration_error(predicted, study.gold):.3f}",
+        ]
+        for name, predicted in models.items()
+    ]
+    return ["trained on", "accuracy", "soft cross-entropy", "entropy correlation", "calibration error"], rows
+
+
+def _page(study: Study, made: dict[str, SoftLabels], models: dict[str, Predictions], *, seed: int) -> str:
+    """Return the report: tables of both comparisons, and the pictures that explain them."""
+    from sfumato import evaluate
+    from sfumato.core.simplex import entropy
+    from sfumato.evaluate.expected_calibration import reliability
+    from sfumato.evaluate.report import Section, figures, html_page, html_table
+
+    row = {name: place for place, name in enumerate(study.people.items)}
+    shown = ("standard", "dawid_skene", "centroid")
+    soft = made["centroid"]
+    disputed = [soft.items[place] for place in np.argsort(-entropy(soft.probs), kind="stable")[:8]]
+    panels = [
+        figures.Panel(
+            caption=f"{name} (drawn as {study.gold.classes[study.gold.labels[row[name]]]})",
+            rows=[(view, made[view][name]) for view in shown] + [("people", study.people[name])],
+            picture=figures.png_uri(study.images[row[name]]),
+        )
+        for name in disputed
+    ]
+    names = list(made)
+    between = np.array([[evaluate.jensen_shannon_divergence(made[a], made[b]) for b in names] for a in names])
+    test = study.people.take(models["soft labels"].items)
+    unsure = [
+        (name, entropy(test.probs, normalised=True), entropy(predicted.probs, normalised=True))
+        for name, predicted in models.items()
+    ]
+    reliabilities = [(name, reliability(predicted, study.gold)) for name, predicted in models.items()]
+    sections = [
+        Section(
+            "Soft labels against what people would say",
+            "The annotators are simulated, so what people at large would say of each image is known. Lower is better "
+            "for soft cross-entropy and the Jensen–Shannon divergence, higher for the others.",
+            html_table(*_view_table(study, made)),
+        ),
+        Section(
+            "The images that split the crowd",
+            "The eight images whose joined soft label is least certain, each beside what three views make of it.",
+            figures.distributions(
+                panels, study.people.classes, title="Disputed images", caption="Each bar is one distribution."
+            ),
+        ),
+        Section(
+            "How far the views are apart",
+            "Views that see the same votes can still disagree; joining them keeps what each of them sees.",
+            figures.heat_map(
+                between, names, title="Jensen–Shannon divergence between views", caption="Mean over items, in nats."
+            ),
+        ),
+        Section(
+            "A model that learnt the disagreement",
+            f"The same linear model, trained on {_N_TRAIN:,} images with the majority's label and with the joined "
+            f"soft label, predicts {test.n_items} other images.",
+            html_table(*_model_table(study, models))
+            + '<div class="pair">'
+            + figures.reliability_diagram(
+                reliabilities,
+                title="Is it right as often as it is sure?",
+                caption="Larger dots hold more images; on the dashed line confidence is deserved.",
+            )
+            + figures.scatter(
+                unsure,
+                x_name="uncertainty of people",
+                y_name="uncertainty of the model",
+                title="Is it unsure where people disagree?",
+                caption="Normalised entropy; a dot is an image.",
+            )
+            + "</div>",
+        ),
+    ]
+    return html_page(
+        "A crowd, its soft labels, and a model",
+        f"{study.votes.n_annotations:,} simulated judgements of {study.votes.n_items:,} handwritten digits by "
+        f"{study.votes.n_annotators} annotators, six of whom did not look.",
+        sections,
+        origin=Origin("demo", options={"views": list(_VIEWS)}, seed=seed, fingerprint=study.votes.fingerprint),
+    )

@@ -1,0 +1,59 @@
+"""The arguments with which every command reads votes, and the reading itself."""
+
+from __future__ import annotations
+
+__all__ = ["Annotator", "Classes", "Duplicates", "Format", "Item", "Label", "Votes", "read"]
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.cli import screen
+
+if TYPE_CHECKING:
+    from sfumato.core.annotations import Annotations
+
+Votes = Annotated[Path, typer.Argument(metavar="VOTES", help="A file of votes: CSV, TSV, JSONL, Parquet, …")]
+Format = Annotated[
+    str,
+    typer.Option(help="The format, where the guess is wrong: long, wide, soft, label_studio, mturk, …"),
+]
+Item = Annotated[str | None, typer.Option(help="The column that names the item.")]
+Annotator = Annotated[str | None, typer.Option(help="The column that names the annotator.")]
+Label = Annotated[str | None, typer.Option(help="The column that holds the label.")]
+Classes = Annotated[
+    str | None, typer.Option(help="The classes in their order, separated by commas; any other label is refused.")
+]
+Duplicates = Annotated[
+    str,
+    typer.Option(help="When an annotator judged an item more than once: error, keep, first, last or mean."),
+]
+
+
+def read(
+    path: Path,
+    *,
+    format: str,
+    item: str | None,
+    annotator: str | None,
+    label: str | None,
+    classes: str | None,
+    duplicates: str,
+) -> Annotations:
+    """Read the votes and say what was taken for what."""
+    from sfumato.tables.read import read_annotations
+
+    with screen.working(f"Reading {path.name}"):
+        votes = read_annotations(
+            path,
+            format=format,
+            item=item,
+            annotator=annotator,
+            label=label,
+            classes=None if classes is None else [name.strip() for name in classes.split(",")],
+            duplicates=duplicates,  # type: ignore[arg-type]  # the door checks it and lists the choices
+        )
+    for line in votes.notes:
+        screen.note(line)
+    return votes

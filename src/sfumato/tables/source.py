@@ -6,7 +6,17 @@ a file cut in the middle is told in the same words everywhere.
 
 from __future__ import annotations
 
-__all__ = ["as_text", "binary_kind", "check_file", "read_json", "read_json_lines", "read_start", "read_text"]
+__all__ = [
+    "as_text",
+    "binary_kind",
+    "check_file",
+    "parse_json",
+    "parse_json_lines",
+    "read_json",
+    "read_json_lines",
+    "read_start",
+    "read_text",
+]
 
 import gzip
 import json
@@ -119,23 +129,33 @@ def read_start(path: str | PathLike[str], *, size: int = 1 << 16) -> str:
 
 def read_json(path: str | PathLike[str]) -> Any:
     """Return what a JSON file holds; a key that stands twice, NaN and Infinity are refused."""
-    text = read_text(path)
-    return _parsed(text, str(path), first_line=1, whole=True)
+    return parse_json(read_text(path), where=str(path))
 
 
 def read_json_lines(path: str | PathLike[str]) -> list[tuple[int, dict[str, Any]]]:
     """Return the objects of a JSON-lines file, each with the number of its line; blank lines are passed over."""
+    return parse_json_lines(read_text(path), where=str(path))
+
+
+def parse_json(text: str, *, where: str) -> Any:
+    """Return the value of a JSON text; *where* begins the sentence if it has none.
+
+    >>> parse_json('{"id": "08"}', where="votes.json")
+    {'id': '08'}
+    """
+    return _parsed(text, where, first_line=1, whole=True)
+
+
+def parse_json_lines(text: str, *, where: str) -> list[tuple[int, dict[str, Any]]]:
+    """Return the objects of a text with one JSON object per line, each with the number of its line."""
     # Not splitlines: U+2028 and its like may stand inside a JSON string.
-    lines = read_text(path).split("\n")
-    last = max(number for number, line in enumerate(lines) if line.strip())
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
     records: list[tuple[int, dict[str, Any]]] = []
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        value = _parsed(line, str(path), first_line=number, whole=number == last + 1)
+    for number, line in lines:
+        value = _parsed(line, where, first_line=number, whole=number == lines[-1][0])
         if not isinstance(value, dict):
             raise FormatError(
-                f"{path}, line {number}: holds {_named(value)} where one JSON object per line is wanted. "
+                f"{where}, line {number}: holds {_named(value)} where one JSON object per line is wanted. "
                 "Export the file as JSON lines."
             )
         records.append((number, value))

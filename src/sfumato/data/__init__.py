@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-__all__ = ["DataFile", "DataSet", "Entry", "entry", "load", "names", "path"]
+__all__ = ["DataFile", "DataSet", "Entry", "entry", "get", "load", "names", "path"]
 
 from sfumato.data.dataset import DataFile, DataSet, Entry
+from sfumato.data.fetch import get
 from sfumato.data.registry import entry, load, names, path

@@ -25,9 +25,8 @@ class DataFile:
     """One file of a set: where it lies in the set's folder, where it comes from, and how to know it again.
 
     ``size`` and ``sha256`` are those of the file as upstream has it, not compressed; a copy that is stored as
-    ``path + ".gz"`` is as good. ``git_blob`` is the name that git gives to the upstream content. Where upstream holds
-    personal data, ``clean`` takes it out before the file reaches the disk: the download is then checked by size and
-    git_blob, and ``sha256`` is that of the cleaned file, or None where it is not known.
+    ``path + ".gz"`` is as good. Where upstream holds personal data, ``clean`` takes it out before the file is kept:
+    such a download is known by ``git_blob``, the name that git gives to the upstream content, and ``sha256`` is None.
     ``parts`` says which parts of the set need the file; empty means all of them.
     """
 
@@ -49,7 +48,8 @@ class DataSet:
     the column ``item`` and one row per item. ``annotations`` and ``gold`` may cover fewer items. ``counts`` is for
     sets that publish how many annotators chose a class, but not who.
     Numeric judgements are in ``ratings`` (columns item, annotator, rating), their references in ``gold_ratings``
-    (item, rating). ``splits`` names groups of items; ``notes`` says what the loader decided.
+    (item, rating). ``splits`` names groups of items; ``meanings`` says in words what a class stands for; ``notes`` says
+    what the loader decided.
     """
 
     name: str
@@ -65,6 +65,7 @@ class DataSet:
     images: NDArray[np.uint8] | None = None
     features: NDArray[np.floating[Any]] | None = None
     splits: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    meanings: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -78,8 +79,8 @@ class DataSet:
 class Entry:
     """What the registry knows of a set without reading it.
 
-    ``load(folder, part=…, **options)`` reads the files; ``parts`` are the sets within the set, of which one must be
-    named where there are any. ``gives`` lists the fields of `DataSet` that are filled.
+    ``load(folder, **options)`` reads the files. Where the set has ``parts`` (name: what it is in a few words), one of
+    them must be named and is passed as ``part``. ``gives`` lists the fields of `DataSet` that are filled.
     """
 
     name: str
@@ -91,7 +92,7 @@ class Entry:
     files: tuple[DataFile, ...]
     gives: tuple[str, ...]
     load: Callable[..., DataSet]
-    parts: tuple[str, ...] = ()
+    parts: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     @property

@@ -6,31 +6,28 @@ __all__ = ["ENTRY", "load"]
 
 from pathlib import Path
 
-import polars as pl
-
 from sfumato.core.annotations import Annotations
 from sfumato.core.gold import Gold
-from sfumato.data import places
 from sfumato.data.dataset import DataFile, DataSet, Entry, github
 from sfumato.data.pseudonyms import pseudonyms
+from sfumato.data.strings import read_strings
 
 _REPOSITORY = "copenlu/aggregating-crowd-annotations-ood"
 _COMMIT = "eecaa50a32e11f205f40a0961b5f286e3e33f110"
-# In the published files 1 says that the text entails the hypothesis; class 0 is the first, and ties go to it.
 _CLASSES = ("0", "1")
 
 
 def load(folder: Path) -> DataSet:
-    """Load the annotations, the gold classes (0 not entailed, 1 entailed) and the pairs of sentences.
+    """Load the annotations, the gold classes and the pairs of sentences.
 
     Every one of the 8,000 rows is kept; no annotator judged a pair twice.
     """
-    rows = _read(folder / "rte.standardized.tsv")
+    rows = read_strings(folder / "rte.standardized.tsv")
     annotations = Annotations.from_rows(
         rows["orig_id"], pseudonyms(rows["!amt_worker_ids"]), rows["response"], classes=_CLASSES
     )
     gold = rows.unique("orig_id", keep="first", maintain_order=True)
-    texts = _read(folder / "rte1.tsv").select(item="id", text="text", hypothesis="hypothesis", task="task")
+    texts = read_strings(folder / "rte1.tsv").select(item="id", text="text", hypothesis="hypothesis", task="task")
     texts = gold.select(item="orig_id").join(texts, on="item", how="left", maintain_order="left")
     return DataSet(
         name=ENTRY.name,
@@ -39,11 +36,8 @@ def load(folder: Path) -> DataSet:
         annotations=annotations,
         gold=Gold.from_names(gold["orig_id"].to_list(), gold["gold"].to_list(), classes=_CLASSES),
         texts=texts,
+        meanings={"0": "the text does not entail the hypothesis", "1": "the text entails the hypothesis"},
     )
-
-
-def _read(path: Path) -> pl.DataFrame:
-    return pl.read_csv(places.read_bytes(path), separator="\t", quote_char=None, infer_schema=False)
 
 
 ENTRY = Entry(

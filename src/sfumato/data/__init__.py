@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["DataFile", "DataSet", "Entry", "entry", "get", "load", "names", "path"]
+__all__ = ["DataFile", "DataSet", "Entry", "Simulation", "entry", "get", "load", "names", "path", "simulate"]
 
 from sfumato.data.dataset import DataFile, DataSet, Entry
 from sfumato.data.fetch import get
 from sfumato.data.registry import entry, load, names, path
+from sfumato.data.simulate import Simulation, simulate

@@ -1,0 +1,1 @@
+"""The steps of the simulator: planted distributions, annotators, panels, answers."""

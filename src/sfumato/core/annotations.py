@@ -18,12 +18,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sfumato.core import storage
+from sfumato.core.order_free import name_keys, on_grid, scrambled
 from sfumato.core.origin import fingerprint_of
 from sfumato.core.simplex import SUM_TOLERANCE
 from sfumato.core.vocabulary import Vocabulary, check_vocabulary, code_names
 from sfumato.errors import InputError
 
 Codes = NDArray[np.int32]
+
+# Annotations whose keys are made at a time: the arrays of the step stay in the cache.
+_KEYED_AT_A_TIME = 1 << 15
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,25 +191,29 @@ class Annotations:
     @cached_property
     def fingerprint(self) -> str:
         """A short hash of everything that was said; the order of the rows does not enter it."""
-        item_rank, annotator_rank = _inverse(self.canonical_items), _inverse(self.canonical_annotators)
-        i, j = item_rank[self.item], annotator_rank[self.annotator]
-        annotation = np.repeat(np.arange(self.n_annotations), np.diff(self.starts)) if not self.is_hard else None
-        keys = (self.label, j, i) if annotation is None else (self.label, annotation, j, i)
-        order = np.lexsort(keys)
-        arrays: list[NDArray[Any]] = [i[order], j[order], self.label[order]]
-        if not self.is_hard:
-            arrays.append(self.weight[order])
-        names = (
-            [self.items[c] for c in self.canonical_items],
-            [self.annotators[c] for c in self.canonical_annotators],
-            self.classes,
-        )
-        return fingerprint_of(names, arrays)
+        item_keys, annotator_keys = name_keys(self.items), name_keys(self.annotators)
+        # The key of an annotation comes from who, what and how; its sums over all annotations know no order.
+        totals = np.zeros(2, dtype=np.uint64)
+        for first in range(0, self.n_annotations, _KEYED_AT_A_TIME):
+            starts = self.starts[first : first + _KEYED_AT_A_TIME + 1]
+            rows = slice(int(starts[0]), int(starts[-1]))
+            said = scrambled(self.label[rows].astype(np.uint64))
+            if not self.is_hard:
+                said += self.weight[rows].view(np.uint64)
+                said = np.add.reduceat(scrambled(said), starts[:-1] - starts[0])
+            said += item_keys[self.item[starts[:-1]]]
+            said ^= annotator_keys[self.annotator[starts[:-1]]]
+            keys = scrambled(said)
+            totals += np.array([keys.sum(), (keys * keys).sum()])
+        names = [np.array([len(keys), keys.sum(), (keys * keys).sum()]) for keys in (item_keys, annotator_keys)]
+        return fingerprint_of((self.classes,), [totals, *names])
 
     def counts(self) -> NDArray[np.float64]:
         """Return how much weight each item gives to each class, shape (n_items, n_classes)."""
         flat = self.item.astype(np.int64) * self.n_classes + self.label
-        weights = None if self.is_hard else self.weight
+        # Counts of plain votes are exact; weights are rounded by some 10^-15 so that their sums are exact too, and
+        # with them the same bits however the rows came.
+        weights = None if self.is_hard else on_grid(self.weight, int(np.diff(self.offsets).max(initial=1)))
         size = self.n_items * self.n_classes
         return np.bincount(flat, weights=weights, minlength=size).astype(np.float64).reshape(self.n_items, -1)
 
@@ -339,12 +347,6 @@ def _sorted_distributions(
 
 def _alphabetical(names: Sequence[str]) -> NDArray[np.int64]:
     return np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
-
-
-def _inverse(order: NDArray[np.int64]) -> Codes:
-    result = np.empty(len(order), dtype=np.int32)
-    result[order] = np.arange(len(order), dtype=np.int32)
-    return result
 
 
 def _same(left: NDArray[Any] | None, right: NDArray[Any] | None) -> bool:

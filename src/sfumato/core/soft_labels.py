@@ -54,6 +54,17 @@ class SoftLabels:
             uncertainty.flags.writeable = False
             object.__setattr__(self, "uncertainty", uncertainty)
 
+    @classmethod
+    def trusted(cls, probs: NDArray[np.float64], items: Vocabulary, classes: Vocabulary, origin: Origin) -> Self:
+        """Return soft labels without looking at them again: for rows on the simplex by construction, under names
+        that annotations or soft labels already carry. *probs* is taken over and becomes read-only."""
+        probs.flags.writeable = False
+        result = object.__new__(cls)
+        for name, value in (("probs", probs), ("items", items), ("classes", classes), ("origin", origin)):
+            object.__setattr__(result, name, value)
+        object.__setattr__(result, "uncertainty", None)
+        return result
+
     @property
     def n_items(self) -> int:
         return len(self.items)

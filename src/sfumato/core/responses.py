@@ -4,7 +4,8 @@ What was stated is kept as it was stated, contradictions included; `distribution
 the construction of Collins, Bhatt & Weller (2022, section 4.2), corrected where their code answers by accident:
 
 - *the second class is the top class*: the second statement is left aside (their code lets it overwrite the first);
-- *a stated class is also marked impossible*: the number counts, the mark does not;
+- *a stated class is also marked impossible*: the number counts, the mark does not (their code takes the mark off
+  the number of classes that share what is open, and normalises afterwards);
 - *nothing is left that is possible*: the stated values are scaled to sum to 1 (their code divides 0 by 0);
 - *no mass at all was stated*: the top class stands for itself, as a plain class.
 
@@ -105,13 +106,15 @@ def distribution(
     open_classes = percent == 0
     if redistribute == "clamp":
         open_classes &= np.array([name not in response.impossible for name in classes])
-    total = percent.sum()
+    total, n_open = percent.sum(), open_classes.sum()
+    if as_published and redistribute == "clamp":
+        n_open = (percent == 0).sum() - sum(name in response.impossible for name in classes)
     if total < 100:
-        if open_classes.any():
-            percent[open_classes] = (100 - total) / open_classes.sum()
-    elif redistribute == "clamp" and open_classes.any():
+        if n_open > 0:
+            percent[open_classes] = (100 - total) / n_open
+    elif redistribute == "clamp" and n_open > 0:
         percent *= (1 - gamma) / total
-        percent[open_classes] = gamma / open_classes.sum()
+        percent[open_classes] = gamma / n_open
     result: NDArray[np.float64] = percent / percent.sum()
     return result
 

@@ -1,0 +1,80 @@
+"""What the models with a full confusion matrix for each annotator share: the prior, its centre, the memory it takes."""
+
+from __future__ import annotations
+
+__all__ = ["ConfusionPrior", "Prior", "Start", "centre_of", "check_confusion_memory", "confusion_of", "votes_in"]
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.aggregate.blocks import Floats
+from sfumato.aggregate.engines import Engine
+from sfumato.aggregate.engines.chunk import Expectation, n_chunks
+from sfumato.aggregate.memory import check_memory
+from sfumato.aggregate.tables import FullTable, VoteTable
+from sfumato.core.annotations import Annotations
+
+Prior = Literal["pooled", "dirichlet", "ml"]
+Start = Literal["shares", "majority"]
+
+
+@dataclass(frozen=True, eq=False)
+class ConfusionPrior:
+    """Pseudo-counts: ``confusion``, shape (n_classes, n_classes) with the label in rows and the class in columns,
+    for each annotator, and ``classes``, shape (n_classes,), for the class prior."""
+
+    confusion: NDArray[np.float64]
+    classes: NDArray[np.float64]
+
+
+def centre_of(prior: Prior, strength: float, expected: Expectation, n_classes: int) -> ConfusionPrior:
+    """Return the pseudo-counts of a prior of *strength* pseudo-annotations per annotator and class.
+
+    "pooled" centres every annotator on the pool of all of them: half on the pool's confusion matrix, half on its form
+    with a single accuracy, which says something about pairs of classes that nobody has mixed up yet. Both come from
+    the counts *expected* at the start and stay there, so that the objective has one meaning. "dirichlet" spreads
+    the strength evenly over the labels; "ml" has none.
+    """
+    if prior == "ml":
+        return ConfusionPrior(np.zeros((n_classes, n_classes)), np.zeros(n_classes))
+    classes = np.full(n_classes, 1 / n_classes)
+    if prior == "dirichlet":
+        return ConfusionPrior(np.full((n_classes, n_classes), strength / n_classes), classes)
+    pool = expected.counts.reshape(-1, n_classes, n_classes).sum(axis=0, dtype=np.float64)
+    accuracy = (np.trace(pool) + 1) / (pool.sum() + n_classes)
+    one_coin = np.full((n_classes, n_classes), (1 - accuracy) / max(1, n_classes - 1))
+    np.fill_diagonal(one_coin, accuracy)
+    pool += one_coin
+    pool /= pool.sum(axis=0)
+    return ConfusionPrior(strength * (pool + one_coin) / 2, classes)
+
+
+def votes_in(engine: Engine, start: Start, *, track_change: bool) -> Expectation:
+    """Return the counts that the votes themselves give, as the first step of the EM."""
+    matrix = engine.matrix
+    shape = (matrix.n_columns, matrix.n_classes)
+    # No number of this table is ever read: one zero, seen everywhere.
+    like = FullTable(np.broadcast_to(matrix.dtype.type(0), shape), np.zeros(matrix.n_classes, matrix.dtype))
+    return engine.expect(VoteTable(start, like), track_change=track_change)
+
+
+def check_confusion_memory(annotations: Annotations, engine: Engine, limit: int | None) -> None:
+    """Refuse confusion matrices that would not fit in memory, before anything is allocated."""
+    matrix = engine.matrix
+    # The runs' counts, their sum, the table, and the confusion matrices that are given back.
+    tables = n_chunks(matrix) + 3
+    check_memory(
+        tables * matrix.n_columns * matrix.n_classes * matrix.dtype.itemsize,
+        what=f"A confusion matrix of {matrix.n_classes:,} classes for each of {matrix.n_annotators:,} annotators",
+        instead="Use one_coin or mace, which keep a few numbers per annotator, or dtype='float32'.",
+        limit=limit,
+    )
+
+
+def confusion_of(values: Floats, n_classes: int) -> Floats:
+    """Return p(label | class), shape (n_annotators, n_classes, n_classes) with the class in rows, of a log table."""
+    confusion: Floats = np.exp(values).reshape(-1, n_classes, n_classes).swapaxes(1, 2)
+    return confusion

@@ -1,0 +1,88 @@
+"""What every engine does with a run of blocks, and how many runs there are."""
+
+from __future__ import annotations
+
+__all__ = ["Chunk", "Expectation", "PartialCounts", "n_chunks", "run_chunk", "scratch_for", "write_posterior"]
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.aggregate.blocks import AnnotationMatrix, Floats
+from sfumato.aggregate.tables import Scratch, Table
+
+Chunk = list[tuple[int, int]]
+
+# Each run has a table of counts of its own, to be cleared and added: worth it where its share of the annotations is
+# several times the table's size. The most there can be bounds what many processors gain.
+_ROWS_PER_COLUMN = 16
+_MOST_CHUNKS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Expectation:
+    """What an E-step found: the expected ``counts`` (in the table's counts_shape), the expected number of judged
+    items of each state, the log-likelihood, and Σ|Δp| of the posterior since the step before if that was asked for."""
+
+    counts: Floats
+    state_counts: NDArray[np.float64]
+    log_likelihood: float
+    change: float = float("inf")
+
+
+class PartialCounts(NamedTuple):
+    """What one run of blocks adds to an expectation besides its counts."""
+
+    state_counts: NDArray[np.float64]
+    log_likelihood: float
+    change: float
+
+
+def n_chunks(matrix: AnnotationMatrix) -> int:
+    """Return into how many runs the annotations are cut: by their number and the table's size, not by threads."""
+    return int(np.clip(matrix.n_rows // (_ROWS_PER_COLUMN * max(1, matrix.n_columns)), 2, _MOST_CHUNKS))
+
+
+def scratch_for(matrix: AnnotationMatrix, chunks: Sequence[Chunk], n_states: int) -> Scratch:
+    """Return room for the largest block."""
+    n_items = max((stop - start for chunk in chunks for start, stop in chunk), default=0)
+    offsets = matrix.offsets
+    n_entries = max((int(offsets[stop] - offsets[start]) for chunk in chunks for start, stop in chunk), default=0)
+    return Scratch(n_items, n_states, n_entries, matrix.dtype)
+
+
+def run_chunk(
+    matrix: AnnotationMatrix,
+    table: Table,
+    chunk: Chunk,
+    scratch: Scratch,
+    counts: Floats,
+    before: Floats | None = None,
+) -> PartialCounts:
+    """Clear *counts* and add those of the chunk's blocks in order.
+
+    *before*, shape (n_judged, n_states), holds the posterior of the previous step and takes the new one.
+    """
+    counts[...] = 0
+    state_counts = np.zeros(table.n_states)
+    log_likelihood = change = 0.0
+    for start, stop in chunk:
+        block = matrix.block(start, stop, scratch.ones)
+        posterior, block_likelihood = table.posterior(block, scratch)
+        table.add_counts(block, posterior, counts)
+        state_counts += posterior.sum(axis=0, dtype=np.float64)
+        log_likelihood += block_likelihood
+        if before is not None:
+            change += float(np.abs(posterior - before[start:stop]).sum(dtype=np.float64))
+            before[start:stop] = posterior
+    return PartialCounts(state_counts, log_likelihood, change)
+
+
+def write_posterior(matrix: AnnotationMatrix, table: Table, chunk: Chunk, scratch: Scratch, out: Floats) -> None:
+    """Write the posterior of the chunk's items to their places in *out*, shape (n_items, n_states)."""
+    for start, stop in chunk:
+        posterior, _ = table.posterior(matrix.block(start, stop, scratch.ones), scratch)
+        out[matrix.item_order[start:stop]] = posterior

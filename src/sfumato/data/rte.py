@@ -4,12 +4,15 @@ from __future__ import annotations
 
 __all__ = ["ENTRY", "load"]
 
+from html import unescape
 from pathlib import Path
+
+import polars as pl
 
 from sfumato.core.annotations import Annotations
 from sfumato.core.gold import Gold
 from sfumato.data.dataset import DataFile, DataSet, Entry, github
-from sfumato.data.pseudonyms import pseudonyms
+from sfumato.data.judgements import read_judgements, references
 from sfumato.data.strings import read_strings
 
 _REPOSITORY = "copenlu/aggregating-crowd-annotations-ood"
@@ -20,22 +23,22 @@ _CLASSES = ("0", "1")
 def load(folder: Path) -> DataSet:
     """Load the annotations, the gold classes and the pairs of sentences.
 
-    Every one of the 8,000 rows is kept; no annotator judged a pair twice.
+    Every one of the 8,000 rows is kept; no annotator judged a pair twice. HTML entities in the texts are resolved.
     """
-    rows = read_strings(folder / "rte.standardized.tsv")
-    annotations = Annotations.from_rows(
-        rows["orig_id"], pseudonyms(rows["!amt_worker_ids"]), rows["response"], classes=_CLASSES
+    rows = read_judgements(folder / "rte.standardized.tsv")
+    gold = references(rows)
+    texts = read_strings(folder / "rte1.tsv").select(
+        pl.col("id").alias("item"),
+        *(pl.col(column).map_elements(unescape, return_dtype=pl.String) for column in ("text", "hypothesis")),
+        "task",
     )
-    gold = rows.unique("orig_id", keep="first", maintain_order=True)
-    texts = read_strings(folder / "rte1.tsv").select(item="id", text="text", hypothesis="hypothesis", task="task")
-    texts = gold.select(item="orig_id").join(texts, on="item", how="left", maintain_order="left")
     return DataSet(
         name=ENTRY.name,
-        items=annotations.items,
+        items=tuple(gold["item"]),
         classes=_CLASSES,
-        annotations=annotations,
-        gold=Gold.from_names(gold["orig_id"].to_list(), gold["gold"].to_list(), classes=_CLASSES),
-        texts=texts,
+        annotations=Annotations.from_rows(rows["item"], rows["annotator"], rows["response"], classes=_CLASSES),
+        gold=Gold.from_names(gold["item"].to_list(), gold["gold"].to_list(), classes=_CLASSES),
+        texts=gold.select("item").join(texts, on="item", how="left", maintain_order="left"),
         meanings={"0": "the text does not entail the hypothesis", "1": "the text entails the hypothesis"},
     )
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sfumato.core.annotations import Annotations
 from sfumato.core.gold import Gold
 from sfumato.core.responses import Response
+from sfumato.core.soft_labels import SoftLabels
 
 if TYPE_CHECKING:
     import polars as pl
@@ -48,8 +49,9 @@ class DataSet:
     the column ``item`` and one row per item. ``annotations`` and ``gold`` may cover fewer items. ``counts`` is for
     sets that publish how many annotators chose a class, but not who.
     Numeric judgements are in ``ratings`` (columns item, annotator, rating), their references in ``gold_ratings``
-    (item, rating). ``splits`` names groups of items; ``meanings`` says in words what a class stands for; ``notes`` says
-    what the loader decided.
+    (item, rating). ``soft_labels`` are those that upstream publishes. ``responses`` are what annotators filled in, and
+    ``repeats`` what the same annotators filled in for the same items a second time. ``splits`` names groups of items;
+    ``meanings`` says in words what a class stands for; ``notes`` says what the loader decided.
     """
 
     name: str
@@ -60,7 +62,9 @@ class DataSet:
     counts: NDArray[np.int64] | None = None
     ratings: pl.DataFrame | None = None
     gold_ratings: pl.DataFrame | None = None
+    soft_labels: SoftLabels | None = None
     responses: tuple[Response, ...] = ()
+    repeats: tuple[Response, ...] = ()
     texts: pl.DataFrame | None = None
     images: NDArray[np.uint8] | None = None
     features: NDArray[np.floating[Any]] | None = None
@@ -69,9 +73,10 @@ class DataSet:
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        optional = ("annotations", "gold", "counts", "ratings", "gold_ratings", "texts", "images", "features")
+        optional = ("annotations", "gold", "counts", "ratings", "gold_ratings", "soft_labels", "texts")
+        optional += ("images", "features")
         given = [name for name in optional if getattr(self, name) is not None]
-        given += [name for name in ("responses", "splits") if getattr(self, name)]
+        given += [name for name in ("responses", "repeats", "splits") if getattr(self, name)]
         return f"DataSet({self.name!r}, {len(self.items):,} items: {', '.join(given)})"
 
 

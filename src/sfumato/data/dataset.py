@@ -73,9 +73,8 @@ class DataSet:
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        optional = ("annotations", "gold", "counts", "ratings", "gold_ratings", "soft_labels", "texts")
-        optional += ("images", "features")
-        given = [name for name in optional if getattr(self, name) is not None]
+        optional = ("gold", "counts", "ratings", "gold_ratings", "soft_labels", "texts", "images", "features")
+        given = [name for name in ("annotations", *optional) if getattr(self, name) is not None]
         given += [name for name in ("responses", "repeats", "splits") if getattr(self, name)]
         return f"DataSet({self.name!r}, {len(self.items):,} items: {', '.join(given)})"
 

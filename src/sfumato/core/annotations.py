@@ -219,11 +219,13 @@ class Annotations:
 
     def per_item(self) -> NDArray[np.int64]:
         """Return the number of annotations of each item, shape (n_items,)."""
-        return np.bincount(self.item[self.starts[:-1]], minlength=self.n_items)
+        item = self.item if self.is_hard else self.item[self.starts[:-1]]
+        return np.bincount(item, minlength=self.n_items)
 
     def per_annotator(self) -> NDArray[np.int64]:
         """Return the number of annotations by each annotator, shape (n_annotators,)."""
-        return np.bincount(self.annotator[self.starts[:-1]], minlength=self.n_annotators)
+        annotator = self.annotator if self.is_hard else self.annotator[self.starts[:-1]]
+        return np.bincount(annotator, minlength=self.n_annotators)
 
     def take_annotations(self, chosen: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Self:
         """Return the annotations that *chosen* (a mask or indices) picks; the vocabularies stay whole."""

@@ -1,0 +1,137 @@
+"""Soft labels straight from the votes: majority, standard, softmax. Nothing is learnt of the annotators."""
+
+from __future__ import annotations
+
+__all__ = ["Ties", "lots", "majority", "majority_of", "softmax", "standard", "unannotated", "vote_result"]
+
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.aggregate.result import AnnotatorSkills, Result
+from sfumato.core import simplex
+from sfumato.core.annotations import Annotations
+from sfumato.core.order_free import name_keys
+from sfumato.core.origin import Origin
+from sfumato.core.seeds import Seed, generator, recorded
+from sfumato.core.soft_labels import SoftLabels
+from sfumato.errors import check_choice
+
+Ties = Literal["first", "random", "share"]
+
+# Sums of weights that differ by less than this part of the largest are tied: 0.1 + 0.2 ties with 0.3.
+_TIE = 1e-9
+
+
+def majority(annotations: Annotations, *, ties: Ties = "first", seed: Seed = 0) -> Result:
+    """Return for each item the class with the most votes, as one-hot soft labels of shape (n_items, n_classes).
+
+    p(i, k) = 1 for the class k with the greatest Σ weight of i. *ties* says what becomes of several such classes:
+    ``first`` takes the first in the order of the classes, ``random`` one of them drawn with *seed*, and ``share``
+    gives each an equal part. An item without annotations gets the uniform distribution.
+
+    >>> votes = Annotations.from_rows("aab", ["ann", "bob", "ann"], ["no", "yes", "yes"])
+    >>> majority(votes).soft_labels.top()
+    ('no', 'yes')
+    >>> majority(votes, ties="share").soft_labels["a"].tolist()
+    [0.5, 0.5]
+    """
+    drawn = lots(annotations, ties, seed)
+    probs = majority_of(annotations.counts(), ties, drawn)
+    return vote_result(annotations, probs, "majority", {"ties": ties}, seed)
+
+
+def standard(annotations: Annotations, *, seed: Seed = 0) -> Result:
+    """Return the share of the votes that each class got; shape (n_items, n_classes).
+
+    p(i, k) = c_ik / Σ_l c_il, where c_ik is the weight that the annotations of item i give to class k (Uma et al.
+    2020). An item without annotations gets the uniform distribution. Nothing is random: *seed* is only recorded.
+
+    >>> votes = Annotations.from_rows("aaab", ["ann", "bob", "cat", "ann"], ["no", "yes", "yes", "yes"])
+    >>> standard(votes).soft_labels["b"].tolist()
+    [0.0, 1.0]
+    """
+    counts = annotations.counts()
+    total = counts.sum(axis=1)
+    if total.all():
+        counts /= total[:, None]
+        return vote_result(annotations, counts, "standard", {}, seed)
+    return vote_result(annotations, np.asarray(simplex.normalise(counts)), "standard", {}, seed)
+
+
+def softmax(annotations: Annotations, *, seed: Seed = 0) -> Result:
+    """Return the softmax of the votes, which leaves every class some mass; shape (n_items, n_classes).
+
+    p(i, k) = exp(c_ik) / Σ_l exp(c_il), where c_ik is the weight that the annotations of item i give to class k
+    (Peterson et al. 2019, Fornaciari et al. 2021). Nothing is random: *seed* is only recorded.
+
+    >>> votes = Annotations.from_rows("aab", ["ann", "bob", "ann"], ["no", "yes", "yes"])
+    >>> softmax(votes).soft_labels["a"].tolist()
+    [0.5, 0.5]
+    """
+    return vote_result(annotations, np.asarray(simplex.softmax(annotations.counts())), "softmax", {}, seed)
+
+
+def lots(annotations: Annotations, ties: Ties, seed: Seed) -> NDArray[np.float64] | None:
+    """Return what decides ties on each item, numbers in [0, 1) of shape (n_items,), where *ties* is ``random``.
+
+    They are drawn in the order of the names' keys, so that the order of the input rows changes nothing.
+    """
+    check_choice(ties, get_args(Ties), option="ties")
+    if ties != "random":
+        return None
+    result = np.empty(annotations.n_items)
+    result[np.argsort(name_keys(annotations.items), kind="stable")] = generator(seed).random(annotations.n_items)
+    return result
+
+
+def majority_of(
+    counts: NDArray[np.float64], ties: Ties, drawn: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """Return the majority of *counts*, shape (n_items, n_classes), as distributions; items without any are uniform."""
+    most = counts.max(axis=1)
+    best = counts >= (most * (1 - _TIE))[:, None]
+    result = np.zeros(counts.shape)
+    if ties == "share":
+        np.divide(best, best.sum(axis=1)[:, None], out=result)
+        return result
+    chosen = best.argmax(axis=1)
+    if drawn is not None:
+        nth = (drawn * best.sum(axis=1)).astype(np.int64)
+        chosen = (best.cumsum(axis=1) > nth[:, None]).argmax(axis=1)
+    result[np.arange(len(counts)), chosen] = 1
+    result[most == 0] = 1 / counts.shape[1]
+    return result
+
+
+def vote_result(
+    annotations: Annotations,
+    probs: NDArray[np.float64],
+    method: str,
+    options: Mapping[str, Any],
+    seed: Seed,
+    *,
+    competence: NDArray[np.float64] | None = None,
+    notes: tuple[str, ...] = (),
+    **evidence: Any,
+) -> Result:
+    """Return the result of a method that weighs votes; *probs* is taken over."""
+    origin = Origin(method, options, recorded(seed), annotations.fingerprint)
+    return Result(
+        soft_labels=SoftLabels.trusted(probs, annotations.items, annotations.classes, origin),
+        annotators=AnnotatorSkills(annotations.annotators, annotations.per_annotator(), competence),
+        notes=(*unannotated(annotations), *notes),
+        **evidence,
+    )
+
+
+def unannotated(annotations: Annotations) -> tuple[str, ...]:
+    """Return the sentence that tells of items without annotations, if there are any."""
+    # Rows are sorted by item: each change is a new one.
+    judged = int(np.count_nonzero(annotations.item[1:] != annotations.item[:-1])) + min(len(annotations.item), 1)
+    silent = annotations.n_items - judged
+    if silent == 0:
+        return ()
+    return (f"{silent} of {annotations.n_items} items have no annotation: they get the uniform distribution.",)

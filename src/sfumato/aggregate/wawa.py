@@ -8,7 +8,7 @@ import numpy as np
 
 from sfumato.aggregate.result import Result
 from sfumato.aggregate.votes import Ties, lots, majority_of, vote_result
-from sfumato.aggregate.weighted_votes import agreement, weighted_counts
+from sfumato.aggregate.weighted_votes import agreement_with, weighted_counts
 from sfumato.core import simplex
 from sfumato.core.annotations import Annotations
 from sfumato.core.seeds import Seed
@@ -20,13 +20,13 @@ def wawa(annotations: Annotations, *, ties: Ties = "first", seed: Seed = 0) -> R
     s_j = the share of j's annotations that equal the majority vote of their item, p(i, k) ∝ Σ_j s_j [j said k of i]
     (worker agreement with aggregate, as crowd-kit defines it). *ties* is the rule of `majority` for the first step:
     ``first`` (crowd-kit's), ``random``, or ``share``, with which agreeing with one of t tied classes counts 1/t.
-    An item whose annotators all have s_j = 0 gets the shares of the plain votes.
+    An item without annotations gets the uniform distribution; who said nothing has the competence NaN.
 
     >>> votes = Annotations.from_rows("aaabbb", ["ann", "bob", "cat"] * 2, ["x", "x", "y", "y", "y", "y"])
     >>> wawa(votes).soft_labels["a"].tolist(), wawa(votes).annotators.competence.tolist()
     ([0.8, 0.2], [1.0, 1.0, 0.5])
     """
     drawn = lots(annotations, ties, seed)
-    skill = agreement(annotations, majority_of(annotations.counts(), ties, drawn))
+    skill = agreement_with(annotations, majority_of(annotations.counts(), ties, drawn))
     probs = simplex.normalise(weighted_counts(annotations, np.nan_to_num(skill)))
     return vote_result(annotations, np.asarray(probs), "wawa", {"ties": ties}, seed, competence=skill)

@@ -6,7 +6,7 @@ does not show in the last bit.
 
 from __future__ import annotations
 
-__all__ = ["agreement", "weighted_counts"]
+__all__ = ["agreement_with", "weighted_counts"]
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,7 @@ from sfumato.core.order_free import on_grid
 
 
 def weighted_counts(annotations: Annotations, skill: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return Σ_j skill_j · weight over the annotations of each item and class, shape (n_items, n_classes).
-
-    Where all annotators of an item have skill 0, their votes count equally.
-    """
+    """Return Σ_j skill_j · weight over the annotations of each item and class, shape (n_items, n_classes)."""
     most = int(np.diff(annotations.offsets).max(initial=1))
     if annotations.is_hard:
         weights = on_grid(skill, most)[annotations.annotator]
@@ -27,16 +24,11 @@ def weighted_counts(annotations: Annotations, skill: NDArray[np.float64]) -> NDA
         weights = on_grid(skill[annotations.annotator] * annotations.weight, most)
     flat = annotations.item.astype(np.int64) * annotations.n_classes + annotations.label
     size = annotations.n_items * annotations.n_classes
-    summed: NDArray[np.float64] = np.bincount(flat, weights=weights, minlength=size).astype(np.float64)
-    counts = summed.reshape(annotations.n_items, -1)
-    if not skill.all():
-        unskilled = counts.sum(axis=1) == 0
-        if unskilled.any():
-            counts[unskilled] = annotations.counts()[unskilled]
-    return counts
+    counts: NDArray[np.float64] = np.bincount(flat, weights=weights, minlength=size).astype(np.float64)
+    return counts.reshape(annotations.n_items, -1)
 
 
-def agreement(annotations: Annotations, probs: NDArray[np.float64]) -> NDArray[np.float64]:
+def agreement_with(annotations: Annotations, probs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return for each annotator the mean over their annotations of Σ_k weight_k · probs(i, k); shape (n_annotators,).
 
     Against one-hot *probs* it is the share of answers equal to the aggregate. Annotators who said nothing get NaN.

@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.aggregate.result import Result
 from sfumato.aggregate.votes import Ties, lots, majority_of, vote_result
-from sfumato.aggregate.weighted_votes import agreement, weighted_counts
+from sfumato.aggregate.weighted_votes import agreement_with, weighted_counts
 from sfumato.core import simplex
 from sfumato.core.annotations import Annotations
 from sfumato.core.order_free import on_grid
@@ -64,7 +64,7 @@ def zero_based_skill(
             rate *= reduce_by
         top = majority_of(weighted_counts(annotations, skill), ties, drawn)
         # Who said nothing has nothing to agree with, and keeps the skill of the start.
-        gap = np.nan_to_num(agreement(annotations, top) - skill)
+        gap = np.nan_to_num(agreement_with(annotations, top) - skill)
         trace.append(float(on_grid(gap**2, len(gap)).sum()) / len(gap))
         skill = skill + rate * gap
         converged = bool(np.abs(gap).max() <= _STILL)

@@ -7,11 +7,13 @@ that every sum over them gives the same bits however the rows of the input were 
 
 from __future__ import annotations
 
-__all__ = ["AnnotationMatrix", "Block", "annotation_matrix", "cut"]
+__all__ = ["AnnotationMatrix", "Block", "annotation_matrix", "cut", "slabs"]
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +28,7 @@ Indices = NDArray[np.signedinteger[Any]]
 _BLOCK_CELLS = 1 << 16
 _MOST_ITEMS = 8192
 _FEWEST_ITEMS = 16
-# Rows that are put in order at a time: the temporaries stay small beside the matrix.
+# Rows that are put in order at a time.
 _SLAB_ROWS = 1 << 20
 
 
@@ -77,21 +79,30 @@ class AnnotationMatrix:
         """The number of (item, annotator, label) entries."""
         return int(self.offsets[-1])
 
+    @cached_property
     def column_totals(self) -> NDArray[np.float64]:
-        """Return the weight of each (annotator, label) over all items, shape (n_columns,)."""
-        return np.bincount(self.columns, weights=self.weights, minlength=self.n_columns).astype(np.float64)
+        """The weight of each (annotator, label) over all items, shape (n_columns,)."""
+        total = np.zeros(self.n_columns)
+        for start, stop in slabs(self.offsets):
+            place = slice(self.offsets[start], self.offsets[stop])
+            weights = None if self.weights is None else self.weights[place]
+            total += np.bincount(self.columns[place], weights=weights, minlength=self.n_columns)
+        return total
 
     def block(self, start: int, stop: int, ones: Floats) -> Block:
         """Return rows start:stop; *ones* lends the weights of plain votes."""
         first, last = self.offsets[start], self.offsets[stop]
         offsets = (self.offsets[start : stop + 1] - first).astype(self.columns.dtype)
         columns = np.asarray(self.columns[first:last])
+        # asarray: of a memory-mapped file the compiled products want the plain array.
         weights = ones[: last - first] if self.weights is None else np.asarray(self.weights[first:last])
         return Block(start, stop, offsets, columns, weights)
 
 
-def annotation_matrix(annotations: Annotations, *, dtype: str | np.dtype[Any] = "float64") -> AnnotationMatrix:
-    """Return the annotations as a sparse matrix in canonical order, in time linear in their number.
+def annotation_matrix(
+    annotations: Annotations, *, dtype: str | np.dtype[Any] = "float64", folder: Path | None = None
+) -> AnnotationMatrix:
+    """Return the annotations as a sparse matrix in canonical order; in *folder*, memory-mapped, where one is given.
 
     >>> votes = Annotations.from_rows(["b", "a", "a"], ["ann", "bob", "ann"], ["no", "yes", "no"])
     >>> matrix = annotation_matrix(votes)
@@ -104,9 +115,10 @@ def annotation_matrix(annotations: Annotations, *, dtype: str | np.dtype[Any] = 
     offsets = np.zeros(len(order) + 1, dtype=np.int64)
     np.cumsum(lengths[order], out=offsets[1:])
     n_columns = annotations.n_annotators * annotations.n_classes
-    columns = np.empty(offsets[-1], dtype=np.int32 if n_columns <= np.iinfo(np.int32).max else np.int64)
-    weights = None if annotations.is_hard else np.empty(offsets[-1], dtype=dtype)
-    for start, stop in _slabs(offsets, _SLAB_ROWS):
+    index = np.dtype(np.int32 if n_columns <= np.iinfo(np.int32).max else np.int64)
+    columns = _room(folder, "columns.npy", int(offsets[-1]), index)
+    weights = None if annotations.is_hard else _room(folder, "weights.npy", int(offsets[-1]), np.dtype(dtype))
+    for start, stop in slabs(offsets):
         place = slice(offsets[start], offsets[stop])
         columns[place], slab_weights = _ordered(annotations, order[start:stop], n_columns)
         if weights is not None:
@@ -135,13 +147,19 @@ def cut(matrix: AnnotationMatrix, n_states: int, n_chunks: int) -> list[list[tup
     ]
 
 
-def _slabs(offsets: NDArray[np.int64], rows: int) -> Iterator[tuple[int, int]]:
-    """Yield runs of items with about *rows* rows each."""
+def slabs(offsets: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Yield runs (start, stop) of items with about a million rows each, so that temporaries stay small."""
     start, n = 0, len(offsets) - 1
     while start < n:
-        stop = max(start + 1, int(np.searchsorted(offsets, offsets[start] + rows, side="right")) - 1)
+        stop = max(start + 1, int(np.searchsorted(offsets, offsets[start] + _SLAB_ROWS, side="right")) - 1)
         yield start, stop
         start = stop
+
+
+def _room(folder: Path | None, name: str, size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    if folder is None or size == 0:  # a file of no bytes cannot be mapped
+        return np.empty(size, dtype=dtype)
+    return np.lib.format.open_memmap(folder / name, mode="w+", dtype=dtype, shape=(size,))
 
 
 def _ordered(

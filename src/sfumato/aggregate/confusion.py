@@ -1,8 +1,18 @@
-"""What the models with a full confusion matrix for each annotator share: the prior, its centre, the memory it takes."""
+"""Confusion matrices of annotators: the prior and its centre, the first counts, the memory they take."""
 
 from __future__ import annotations
 
-__all__ = ["ConfusionPrior", "Prior", "Start", "centre_of", "check_confusion_memory", "confusion_of", "votes_in"]
+__all__ = [
+    "ConfusionPrior",
+    "Prior",
+    "Start",
+    "centre_of",
+    "check_confusion_memory",
+    "confusion_of",
+    "implied_confusion",
+    "no_gain",
+    "votes_in",
+]
 
 from dataclasses import dataclass
 from typing import Literal
@@ -10,11 +20,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.aggregate.blocks import Floats
+from sfumato.aggregate.blocks import AnnotationMatrix, Floats
 from sfumato.aggregate.engines import Engine
 from sfumato.aggregate.engines.chunk import Expectation, n_chunks
 from sfumato.aggregate.memory import check_memory
-from sfumato.aggregate.tables import FullTable, VoteTable
+from sfumato.aggregate.tables import DiagonalTable, FullTable, VoteTable
 from sfumato.core.annotations import Annotations
 
 Prior = Literal["pooled", "dirichlet", "ml"]
@@ -52,7 +62,7 @@ def centre_of(prior: Prior, strength: float, expected: Expectation, n_classes: i
     return ConfusionPrior(strength * (pool + one_coin) / 2, classes)
 
 
-def votes_in(engine: Engine, start: Start, *, track_change: bool) -> Expectation:
+def votes_in(engine: Engine, start: Start, *, track_change: bool = False) -> Expectation:
     """Return the counts that the votes themselves give, as the first step of the EM."""
     matrix = engine.matrix
     shape = (matrix.n_columns, matrix.n_classes)
@@ -78,3 +88,26 @@ def confusion_of(values: Floats, n_classes: int) -> Floats:
     """Return p(label | class), shape (n_annotators, n_classes, n_classes) with the class in rows, of a log table."""
     confusion: Floats = np.exp(values).reshape(-1, n_classes, n_classes).swapaxes(1, 2)
     return confusion
+
+
+# Numbers in all implied confusion matrices together, up to which they are written out.
+_MOST_IMPLIED = 1 << 22
+
+
+def implied_confusion(other: Floats, gain: Floats) -> Floats | None:
+    """Return θ_j[k,l] = other[j,l] + gain[j]·[l = k], shape (n_annotators, n_classes, n_classes).
+
+    A model that keeps few numbers for each annotator is chosen where these matrices would be too many, so above
+    four million numbers in all there are none.
+    """
+    n_annotators, n_classes = other.shape
+    if n_annotators * n_classes**2 > _MOST_IMPLIED:
+        return None
+    confusion: Floats = other[:, None, :] + gain[:, None, None] * np.eye(n_classes)
+    return confusion
+
+
+def no_gain(matrix: AnnotationMatrix) -> DiagonalTable:
+    """Return a table that says nothing: the pattern of counts for a `VoteTable`, or a start."""
+    zero = np.broadcast_to(matrix.dtype.type(0), matrix.n_columns)
+    return DiagonalTable(zero, np.zeros(matrix.n_classes, matrix.dtype))

@@ -162,19 +162,33 @@ def result(
     if probs is None:
         probs = engine.posterior(found.table)
     probs.flags.writeable = False
-    back = engine.matrix.annotator_order
+    matrix = engine.matrix
+    back = matrix.annotator_order
+    totals = matrix.column_totals.reshape(matrix.n_annotators, matrix.n_classes)
+    # The weights of an annotation sum to 1, so their sum counts the annotations.
+    n_annotations = np.rint(totals.sum(axis=1)).astype(np.int64)
     return Result(
         soft_labels=SoftLabels(
             probs=probs, items=annotations.items, classes=annotations.classes,
             origin=Origin(method, options, recorded(seed), annotations.fingerprint),
         ),
         annotators=AnnotatorSkills(
-            annotators=annotations.annotators, n_annotations=annotations.per_annotator(),
+            annotators=annotations.annotators, n_annotations=_placed(n_annotations, back),
             competence=_placed(competence, back), confusion=None if confusion is None else _placed(confusion, back),
         ),
         converged=found.converged, n_iter=len(found.trace), trace=found.trace,
         class_prior=found.table.prior() if class_prior is None else class_prior,
-        notes=(*_silent(annotations), *notes),
+        notes=(
+            *_unseen(matrix.n_items - matrix.n_judged, matrix.n_items, "item", "without an annotation get the prior"),
+            *_unseen(
+                int((n_annotations == 0).sum()), matrix.n_annotators, "annotator",
+                "without an annotation are described by the prior alone",
+            ),
+            *_unseen(
+                int((totals.sum(axis=0) == 0).sum()), matrix.n_classes, "class", "were given by nobody"
+            ),
+            *notes,
+        ),
     )  # fmt: skip
 
 
@@ -184,17 +198,6 @@ def _placed(values: NDArray[Any], order: NDArray[np.int64]) -> NDArray[Any]:
     return placed
 
 
-def _silent(annotations: Annotations) -> tuple[str, ...]:
-    """Return sentences on items without annotations, annotators without annotations, classes that nobody gave."""
-    notes = []
-    for total, size, what in (
-        (np.count_nonzero(annotations.per_item()), annotations.n_items, "items have no annotation: they get the prior"),
-        (
-            np.count_nonzero(annotations.per_annotator()), annotations.n_annotators,
-            "annotators gave no annotation: what is said of them is the prior",
-        ),
-        (len(np.unique(annotations.label)), annotations.n_classes, "classes were given by nobody"),
-    ):  # fmt: skip
-        if total < size:
-            notes.append(f"{size - total:,} of {size:,} {what}.")
-    return tuple(notes)
+def _unseen(count: int, total: int, noun: str, said: str) -> tuple[str, ...]:
+    plural = "classes" if noun == "class" else f"{noun}s"
+    return (f"{count:,} of {total:,} {plural} {said}.",) if count else ()

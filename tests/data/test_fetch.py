@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import dataclasses
 import hashlib
+import io
+import tarfile
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -228,6 +231,39 @@ def test_a_stored_file_that_was_changed_is_found(toy, upstream, monkeypatch, tmp
     (own / "sub/votes.bin").write_bytes(CONTENT[1:])
     monkeypatch.setenv("SFUMATO_DATA", str(tmp_path / "own"))
     with pytest.raises(InputError, match=r"own/toy/sub/votes\.bin is not the one that upstream has .*Delete it"):
+        sf.data.get("toy")
+    assert upstream.asked == []
+
+
+def test_files_inside_an_archive_are_unpacked_and_the_archive_is_let_go(upstream, monkeypatch, tmp_path):
+    packed = io.BytesIO()
+    members = {"set/one.bin": CONTENT, "set/two.bin": CONTENT[::-1]}
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        for name, content in members.items():
+            header = tarfile.TarInfo(name)
+            header.size = len(content)
+            archive.addfile(header, io.BytesIO(content))
+    sent = upstream.files["/set.tar.gz"] = packed.getvalue()
+    whole = DataFile("set.tar.gz", upstream.address("/set.tar.gz"), len(sent), hashlib.sha256(sent).hexdigest())
+    files = [
+        DataFile(name.removeprefix("set/"), name, len(content), hashlib.sha256(content).hexdigest(), archive=whole)
+        for name, content in members.items()
+    ]
+    register(monkeypatch, *files)
+    folder = sf.data.get("toy")
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == {"one.bin": CONTENT, "two.bin": CONTENT[::-1]}
+    assert upstream.asked == [("/set.tar.gz", None)]
+    (folder / "two.bin").unlink()
+    register(monkeypatch, files[0], dataclasses.replace(files[1], sha256="0" * 64))
+    with pytest.raises(InputError, match=r"set\.tar\.gz \(set/two\.bin\) sends is not two\.bin as it was"):
+        sf.data.get("toy")
+    assert not (folder / "two.bin").exists()
+
+
+def test_a_cache_that_cannot_be_made_is_told(toy, upstream, monkeypatch, tmp_path):
+    (tmp_path / "file").write_bytes(b"")
+    monkeypatch.setenv("SFUMATO_CACHE", str(tmp_path / "file"))
+    with pytest.raises(InputError, match=r"cannot be made .*set SFUMATO_CACHE"):
         sf.data.get("toy")
     assert upstream.asked == []
 

@@ -37,10 +37,11 @@ def test_an_entry_says_all_that_a_reader_needs(name):
         assert not file.path.startswith("/")
         assert ".." not in file.path
         assert not file.path.endswith(".gz")
-        if file.address is not None:
-            assert file.address.startswith("https://")
-            assert " " not in file.address
-            assert file.sha256 or file.git_blob
+        source = file.archive or file
+        if source.address is not None:
+            assert source.address.startswith("https://")
+            assert " " not in source.address
+            assert source.sha256 or source.git_blob
         assert (file.git_blob is not None) or (file.clean is None)
     for part in known.parts:
         assert known.files_of(part)

@@ -28,7 +28,8 @@ class DataFile:
     ``size`` and ``sha256`` are those of the file as upstream has it, not compressed; a copy that is stored as
     ``path + ".gz"`` is as good. Where upstream holds personal data, ``clean`` takes it out before the file is kept:
     such a download is known by ``git_blob``, the name that git gives to the upstream content, and ``sha256`` is None.
-    ``parts`` says which parts of the set need the file; empty means all of them.
+    Where a file comes inside a .tar.gz, ``archive`` is that file (its path is where it lies until it is unpacked) and
+    ``address`` is the name of the member. ``parts`` says which parts of the set need the file; empty means all of them.
     """
 
     path: str
@@ -37,6 +38,7 @@ class DataFile:
     sha256: str | None = None
     git_blob: str | None = None
     clean: Callable[[bytes], bytes] | None = None
+    archive: DataFile | None = None
     parts: tuple[str, ...] = ()
 
 

@@ -6,6 +6,8 @@ __all__ = ["Progress", "get"]
 
 import hashlib
 import os
+import shutil
+import tarfile
 from collections.abc import Callable
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
@@ -46,6 +48,8 @@ def get(name: str, *, part: str | None = None, progress: Progress | None = None)
             _fetch(file, folder, known.homepage, progress)
         else:
             _verify_stored(folder, file)
+    for archive in {file.archive.path for file in wanted if file.archive is not None}:
+        (folder / archive).unlink(missing_ok=True)
     return folder
 
 
@@ -66,10 +70,20 @@ def _fetch(file: DataFile, folder: Path, homepage: str, progress: Progress | Non
     if file.address is None:
         raise MissingDataError(f"{file.path} cannot be fetched: put it into {folder} by hand, see {homepage}.")
     target = folder / file.path
-    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"The folder {target.parent} cannot be made ({error.strerror}); set SFUMATO_CACHE to one that can."
+        ) from None
     partial = target.with_name(target.name + ".part")
     try:
-        _download(file, file.address, partial, target, progress)
+        if file.archive is None:
+            _download(file, file.address, partial, target, progress)
+        else:
+            if not (folder / file.archive.path).exists():
+                _fetch(file.archive, folder, homepage, progress)
+            _unpack(folder / file.archive.path, file.address, partial)
         _verify_download(file, partial)
         if file.clean is not None:
             partial.write_bytes(file.clean(partial.read_bytes()))
@@ -78,6 +92,15 @@ def _fetch(file: DataFile, folder: Path, homepage: str, progress: Progress | Non
             partial.unlink(missing_ok=True)
         raise
     os.replace(partial, target)
+
+
+def _unpack(archive: Path, member: str, partial: Path) -> None:
+    with tarfile.open(archive) as packed:
+        content = packed.extractfile(member)
+        if content is None:
+            raise InputError(f"{member} in {archive} is not a file.")
+        with content, partial.open("wb") as out:
+            shutil.copyfileobj(content, out)
 
 
 def _download(file: DataFile, address: str, partial: Path, target: Path, progress: Progress | None) -> None:
@@ -147,4 +170,5 @@ def _verify_download(file: DataFile, partial: Path) -> None:
     else:
         return
     partial.unlink()
-    raise InputError(f"What {file.address} sends is not {file.path} as it was ({difference}); nothing was kept.")
+    source = file.address if file.archive is None else f"{file.archive.address} ({file.address})"
+    raise InputError(f"What {source} sends is not {file.path} as it was ({difference}); nothing was kept.")

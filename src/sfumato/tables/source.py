@@ -10,6 +10,7 @@ __all__ = [
     "as_text",
     "binary_kind",
     "check_file",
+    "kind_of",
     "parse_json",
     "parse_json_lines",
     "read_json",
@@ -137,13 +138,13 @@ def read_json_lines(path: str | PathLike[str]) -> list[tuple[int, dict[str, Any]
     return parse_json_lines(read_text(path), where=str(path))
 
 
-def parse_json(text: str, *, where: str) -> Any:
-    """Return the value of a JSON text; *where* begins the sentence if it has none.
+def parse_json(text: str, *, where: str, cell: bool = False) -> Any:
+    """Return the value of a JSON text, a file's or a *cell*'s; *where* begins the sentence if it has none.
 
     >>> parse_json('{"id": "08"}', where="votes.json")
     {'id': '08'}
     """
-    return _parsed(text, where, first_line=1, whole=True)
+    return _parsed(text, where, first_line=None if cell else 1, whole=True)
 
 
 def parse_json_lines(text: str, *, where: str) -> list[tuple[int, dict[str, Any]]]:
@@ -155,7 +156,7 @@ def parse_json_lines(text: str, *, where: str) -> list[tuple[int, dict[str, Any]
         value = _parsed(line, where, first_line=number, whole=number == lines[-1][0])
         if not isinstance(value, dict):
             raise FormatError(
-                f"{where}, line {number}: holds {_named(value)} where one JSON object per line is wanted. "
+                f"{where}, line {number}: holds {kind_of(value)} where one JSON object per line is wanted. "
                 "Export the file as JSON lines."
             )
         records.append((number, value))
@@ -182,7 +183,23 @@ def as_text(value: Any, *, where: str) -> str:
         return value.written
     if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
         return repr(value)
-    raise InputError(f"{where}: one text or number is wanted. Got {_named(value)}.")
+    raise InputError(f"{where}: one text or number is wanted. Got {kind_of(value)}.")
+
+
+def kind_of(value: Any) -> str:
+    """Return in words what a value is, short enough for a sentence.
+
+    >>> kind_of({"id": 1}), kind_of(["a", "b"]), kind_of("8p")
+    ("an object with the keys 'id'", 'a list of 2', "'8p'")
+    """
+    if value is None:
+        return "nothing (null)"
+    if isinstance(value, dict):
+        return f"an object with the keys {', '.join(map(repr, list(value)[:4]))}" if value else "an empty object"
+    if isinstance(value, list | tuple):
+        return f"a list of {len(value)}" if value else "an empty list"
+    shown = repr(value)
+    return shown if len(shown) <= 60 else f"{shown[:60]}…"
 
 
 def _unzipped(path: Path, size: int | None) -> bytes:
@@ -214,7 +231,7 @@ def _check_is_text(data: bytes, path: Path) -> None:
         raise InputError(f'{path} is UTF-16, as Excel\'s "Unicode text" is. Save it as UTF-8.')
 
 
-def _parsed(text: str, path: str, *, first_line: int, whole: bool) -> Any:
+def _parsed(text: str, path: str, *, first_line: int | None, whole: bool) -> Any:
     """Parse JSON; *whole* says that nothing follows, so that an end in the middle is the end of the file."""
 
     def refuse_constant(token: str) -> NoReturn:
@@ -228,17 +245,20 @@ def _parsed(text: str, path: str, *, first_line: int, whole: bool) -> Any:
             raise InputError(f"{place}: the key {twice!r} stands more than once in one object. Keep one of them.")
         return result
 
-    place = f"{path}, line {first_line}" if first_line > 1 or "\n" not in text else path
+    # In a cell the place is known already; in a JSON file of many lines only a parse error knows its line.
+    known = first_line is not None and (first_line > 1 or "\n" not in text)
+    place = f"{path}, line {first_line}" if known else path
     try:
         return json.loads(text, parse_constant=refuse_constant, parse_float=_Written, object_pairs_hook=distinct)
     except json.JSONDecodeError as error:
-        line = first_line + error.lineno - 1
+        at = path if first_line is None else f"{path}, line {first_line + error.lineno - 1}"
         # Where a string is left open, the error points to its beginning; nothing but the end can follow.
         cut = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
         if cut and whole:
-            raise InputError(f"{path}, line {line}: the file ends too early. Export or copy it again, whole.") from None
+            what = "the JSON in the cell" if first_line is None else "the file"
+            raise InputError(f"{at}: {what} ends too early. Export or copy it again, whole.") from None
         raise FormatError(
-            f"{path}, line {line}, character {error.colno}: is not JSON ({error.msg[:1].lower()}{error.msg[1:]}). "
+            f"{at}, character {error.colno}: is not JSON ({error.msg[:1].lower()}{error.msg[1:]}). "
             "Export the file again, or name its format."
         ) from None
     except RecursionError:
@@ -247,13 +267,3 @@ def _parsed(text: str, path: str, *, first_line: int, whole: bool) -> Any:
         raise
     except ValueError as error:  # a whole number of more digits than Python reads
         raise InputError(f"{place}: holds a number that cannot be read ({error}).") from None
-
-
-def _named(value: Any) -> str:
-    if value is None:
-        return "nothing (null)"
-    if isinstance(value, dict):
-        return f"an object with the keys {', '.join(map(repr, list(value)[:4]))}" if value else "an empty object"
-    if isinstance(value, list | tuple):
-        return f"a list of {len(value)}"
-    return f"{value!r}"

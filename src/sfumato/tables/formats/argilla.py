@@ -45,12 +45,14 @@ def recognises(beginning: Beginning) -> bool:
     """Return whether the first record has responses by users in one of the layouts."""
     if beginning.has("fields", "responses") or beginning.has("annotation", _AGENT):
         return True
-    if beginning.keyed or not beginning.objects:
+    if beginning.keyed:
         return False
-    first = beginning.objects[0]
-    return any(f"{name}.users" in first for name in first if name.endswith(".responses")) or any(
-        _is_question(value) for value in first.values()
-    )
+    return any(_has_questions(fields) for fields in beginning.objects)
+
+
+def _has_questions(fields: dict[str, Any]) -> bool:
+    flat = any(f"{name}.users" in fields for name in fields if name.endswith(".responses"))
+    return flat or any(_is_question(value) for value in fields.values())
 
 
 def read(
@@ -65,26 +67,32 @@ def read(
     path = only(paths, TITLE)
     refuse_options(TITLE, task=task, annotator=annotator)
     votes = Votes(path, NAME)
-    answered: list[tuple[Record, _Response]] = []
-    for record in read_records(path):
-        for response in _responses(record):
-            if response.status is not None and response.status.lower() not in _KEPT:
-                votes.leave_out(f"responses with the status {response.status}")
-            elif not response.answer.has("value"):
-                votes.leave_out("responses without a value")
-            else:
-                answered.append((record, response))
-    questions = list(dict.fromkeys(response.question for _, response in answered))
+    responses = [(record, response) for record in read_records(path) for response in _responses(record)]
+    # A question that nobody has submitted is only offered where there is no other.
+    submitted = [response.question for _, response in responses if _is_submitted(response)]
+    questions = dict.fromkeys(submitted or [response.question for _, response in responses])
     if not questions and label is None:
         return votes.table({})
-    question = choose(label, questions, where=path, what="question")
-    for record, (name, answer, _) in answered:
-        if name != question:
+    question = choose(label, list(questions), where=path, what="question")
+    for record, response in responses:
+        if response.question != question:
             continue
-        who = answer.text("user_id")
+        if not _is_submitted(response):
+            votes.leave_out(f"responses with the status {response.status}")
+            continue
+        if not response.answer.has("value"):
+            votes.leave_out("responses without a value")
+            continue
+        if response.status is None:
+            votes.note("Responses without a status count as submitted; a flat export tells drafts apart.")
+        who = response.answer.text("user_id")
         where = f"{record.where} by user {who!r}, question {question!r}"
-        votes.add(_item(record, item, votes), who, single_label(_values(answer, where), where=where), record)
+        votes.add(_item(record, item, votes), who, single_label(_values(response.answer, where), where=where), record)
     return votes.table({"item": item or "id", "annotator": "user_id", "label": question})
+
+
+def _is_submitted(response: _Response) -> bool:
+    return response.status is None or response.status.lower() in _KEPT
 
 
 def _item(record: Record, item: str | None, votes: Votes) -> str:

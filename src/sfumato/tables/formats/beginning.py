@@ -4,13 +4,12 @@ from __future__ import annotations
 
 __all__ = ["Beginning", "read_beginning"]
 
-import csv
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sfumato.tables.formats.rows import delimiter_of
+from sfumato.tables.formats.rows import header_of
 from sfumato.tables.source import read_start
 
 # A first record may be long (whole documents, images as text): look again, further, before giving up.
@@ -44,18 +43,11 @@ def read_beginning(path: Path) -> Beginning:
             lines = text.split("\n")
             # The last line is probably cut by the size, unless this is the whole file.
             lines = [line.rstrip("\r") for line in (lines[:-1] if len(lines) > 1 else lines)]
-            return Beginning(lines=lines, header=_header(lines[0]))
+            return Beginning(lines=lines, header=header_of(lines[0]))
         objects, keyed = _objects(text)
         if objects:
             return Beginning(objects=objects, keyed=keyed)
     return Beginning()
-
-
-def _header(line: str) -> list[str]:
-    try:
-        return [name.strip() for name in next(csv.reader([line], delimiter=delimiter_of(line)), [])]
-    except csv.Error:
-        return []
 
 
 def _objects(text: str) -> tuple[list[dict[str, Any]], bool]:

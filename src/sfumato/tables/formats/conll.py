@@ -9,13 +9,14 @@ r"""CoNLL-like files: one token per line, what many annotators said of it beside
 Columns are parted by tabs, or else by blank space. A first column of numbers holds ids: where they are unique in the
 file, they name the items; otherwise an item is "<sequence>-<position>", both from 1. A header (``token``, ``ann``, …)
 names the annotators, who else are called by their number. Where a blank line stands after every single token, a
-sequence ends at the wider gaps. Comments (lines of one column that begin with #) and -DOCSTART- are no tokens.
+sequence ends at the wider gaps. Comments (lines that begin with # and lack the columns) and -DOCSTART- are no tokens.
 """
 
 from __future__ import annotations
 
 __all__ = ["NAME", "TITLE", "read", "recognises"]
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,7 +85,10 @@ def read(
     """
     path = only(paths, TITLE)
     refuse_options(TITLE, annotator=annotator, task=task)
-    lines = _split(read_text(path).split("\n"), path)
+    text = read_text(path)
+    if text.lstrip().startswith(('{"', '[{"')):
+        raise FormatError(f"{path} holds JSON, not lines of tokens. Name its format.")
+    lines = _split(text.split("\n"), path)
     layout = _layout(lines, id=_column(item, lines, path), label=_column(label, lines, path))
     votes = Votes(path, NAME)
     names = [str(number) for number in range(1, _n_annotators(lines, layout) + 1)]
@@ -131,11 +135,16 @@ def _split(texts: Sequence[str], path: Path) -> _Lines:
     cells: list[list[str]] = []
     numbers: list[int] = []
     gaps: list[int] = []
+    # Without tabs a comment has as many columns as words; tokens have all the same number.
+    widths = Counter(len(text.split()) for text in texts if text.strip() and not text.startswith("#"))
+    width = max(widths, key=widths.__getitem__, default=0)
     gap = 0
     for number, text in enumerate(texts, start=1):
         found = [cell.strip() for cell in text.split("\t")] if tabs else text.split()
         if not any(found):
             gap += 1
+        elif not tabs and found[0] == "#" and len(found) != width:
+            continue
         elif len(found) > 1 and found[0] != "-DOCSTART-":
             if cells and len(found) != len(cells[0]):
                 raise InputError(

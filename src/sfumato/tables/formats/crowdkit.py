@@ -16,7 +16,7 @@ from pathlib import Path
 import polars as pl
 
 from sfumato.tables.formats.beginning import Beginning
-from sfumato.tables.formats.rows import delimiter_of, read_rows
+from sfumato.tables.formats.rows import delimiter_of, header_of, read_rows
 from sfumato.tables.formats.votes import Votes, only, refuse_options
 from sfumato.tables.source import read_text
 from sfumato.tables.vote_table import VoteTable
@@ -44,11 +44,10 @@ def read(
     path = only(paths, TITLE)
     refuse_options(TITLE, task=task)
     text = read_text(path)
-    delimiter = delimiter_of(text)
-    header = [name.strip() for name in text.lstrip("\r\n").split("\n", 1)[0].split(delimiter)]
+    header = header_of(text)
     worker = annotator or next((name for name in _WORKERS if name in header), _WORKERS[0])
     columns = {"item": item or "task", "annotator": worker, "label": label or "label"}
-    frame = _fast(text, delimiter, columns)
+    frame = _fast(text, columns) if len(set(header)) == len(header) else None
     if frame is not None:
         return VoteTable(frame, NAME, columns)
     # Something is amiss: row by row, to say on which line.
@@ -62,10 +61,10 @@ def read(
     return votes.table(columns)
 
 
-def _fast(text: str, delimiter: str, columns: dict[str, str]) -> pl.DataFrame | None:
+def _fast(text: str, columns: dict[str, str]) -> pl.DataFrame | None:
     """Return the frame of a table without faults, millions of rows in a second; None if there is any fault."""
     try:
-        frame = pl.read_csv(text.encode(), separator=delimiter, infer_schema=False, row_index_name="row")
+        frame = pl.read_csv(text.encode(), separator=delimiter_of(text), infer_schema=False, row_index_name="row")
         chosen = frame.select(
             *(pl.col(name).alias(role) for role, name in columns.items()),
             (pl.col("row").cast(pl.Int64) + 2).alias("row"),  # the header is line 1

@@ -130,7 +130,7 @@ def _from_json(row: Record) -> _Said:
     where = f"{row.where}, column {_JSON!r}"
     if not cell.strip():
         return {}
-    value = parse_json(cell, where=where)
+    value = parse_json(cell, where=where, cell=True)
     forms = value if isinstance(value, list) else [value]
     said: _Said = {}
     for form in forms:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Table", "delimiter_of", "read_rows"]
+__all__ = ["Table", "delimiter_of", "header_of", "read_rows"]
 
 import csv
 import io
@@ -63,6 +63,19 @@ def delimiter_of(text: str) -> str:
     """
     first = text.lstrip("\r\n").split("\n", 1)[0]
     return "\t" if "\t" in first else max(",;", key=first.count)
+
+
+def header_of(text: str) -> list[str]:
+    r"""Return the names in the first line of a delimited text, or none where it is no CSV.
+
+    >>> header_of('"task","worker",label\nt1,w1,cat\n')
+    ['task', 'worker', 'label']
+    """
+    first = text.lstrip("\r\n").split("\n", 1)[0].rstrip("\r")
+    try:
+        return [name.strip() for name in next(csv.reader([first], delimiter=delimiter_of(first)), [])]
+    except csv.Error:
+        return []
 
 
 def _split(text: str, path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:

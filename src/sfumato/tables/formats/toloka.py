@@ -69,7 +69,7 @@ def read(
             continue
         n_control += bool(row.fields.get(golden, "").strip())
         where = f"{row.where}, column {_OUTPUT + output!r}"
-        given = parse_json(cell, where=where) if cell.startswith("[") else [cell]
+        given = parse_json(cell, where=where, cell=True) if cell.startswith("[") else [cell]
         votes.add(row.text(instance), row.text(worker), single_label(given, where=where), row)
     if n_control:
         votes.note(f"{n_control:,} of the answers are to control tasks (with a known answer); they count like others.")

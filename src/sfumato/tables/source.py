@@ -32,6 +32,7 @@ from sfumato.errors import FormatError, InputError
 
 # The first bytes of files that people hand over as text, and what to do with each.
 _GZIP = b"\x1f\x8b"
+_MAGIC_SIZE = 64
 _KINDS = (
     (b"PAR1", "Parquet", "give it the ending .parquet"),
     (b"ARROW1", "Arrow", "give it the ending .arrow"),
@@ -90,7 +91,7 @@ def binary_kind(path: str | PathLike[str]) -> str | None:
     """Return what a file is that is not text ("Parquet", "a PNG image", …), judged by its first bytes; else None."""
     path = check_file(path)
     with path.open("rb") as file:
-        found = _kind(file.read(16), path)
+        found = _kind(file.read(_MAGIC_SIZE), path)
     return found and found[0]
 
 
@@ -121,11 +122,11 @@ def read_start(path: str | PathLike[str], *, size: int = 1 << 16) -> str:
     """Return about the first *size* bytes of a text file, for a look at what it is; half a character is left off."""
     path = check_file(path)
     with path.open("rb") as file:
-        data = file.read(size)
+        data = file.read(max(size, _MAGIC_SIZE))
     if data.startswith(_GZIP):
-        data = _unzipped(path, size)
+        data = _unzipped(path, max(size, _MAGIC_SIZE))
     _check_is_text(data, path)
-    return data.decode("utf-8-sig", errors="ignore")
+    return data[:size].decode("utf-8-sig", errors="ignore")
 
 
 def read_json(path: str | PathLike[str]) -> Any:
@@ -213,13 +214,14 @@ def _unzipped(path: Path, size: int | None) -> bytes:
 
 
 def _kind(start: bytes, path: Path) -> tuple[str, str] | None:
-    if start.startswith(b"PK\x03\x04") and path.suffix.lower() in (".xlsx", ".xlsm", ".csv", ".tsv", ".txt"):
+    # Office files are zip archives, and most begin with this entry.
+    if start.startswith(b"PK\x03\x04") and (b"[Content_Types].xml" in start or ".xls" in path.name.lower()):
         return "an Excel sheet (.xlsx)", "save the sheet as CSV (UTF-8)"
     return next(((kind, advice) for magic, kind, advice in _KINDS if start.startswith(magic)), None)
 
 
 def _check_is_text(data: bytes, path: Path) -> None:
-    found = _kind(data[:16], path)
+    found = _kind(data[:_MAGIC_SIZE], path)
     if found:
         kind, advice = found
         inside = " inside its gzip" if path.suffix.lower() == ".gz" else ""

@@ -89,7 +89,7 @@ def test_what_is_refused(items: list[str], labels: list[int], classes: list[str]
 
 
 def test_a_label_that_is_not_a_class_is_refused() -> None:
-    with pytest.raises(InputError, match="The gold label 'z' is not one of the 2 classes. Add it"):
+    with pytest.raises(InputError, match=r"The gold label 'z' is not one of the 2 classes. Add it"):
         Gold.from_names(["a"], ["z"], classes=["x", "y"])
     with pytest.raises(InputError, match="one integer code per item: 2"):
         Gold.from_names(["a", "b"], ["x"])

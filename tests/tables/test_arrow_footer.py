@@ -66,14 +66,14 @@ def test_a_file_without_metadata_has_none() -> None:
 
 @pytest.mark.parametrize("data", [b"", b"ARROW1", b"PAR1" * 10, b"x" * 100, b"ARROW1\0\0" + b"\xff\xff\xff\x7fARROW1"])
 def test_a_file_that_does_not_end_as_arrow_does(data: bytes) -> None:
-    with pytest.raises(ValueError, match="does not end as|length of the footer"):
+    with pytest.raises(ValueError, match=r"does not end as|length of the footer"):
         read_metadata(io.BytesIO(data))
 
 
 def test_a_file_cut_at_any_place_gives_a_value_error() -> None:
     whole = written(FRAMES[0]).getvalue()
     for end in range(0, len(whole), 7):
-        with pytest.raises(ValueError, match="footer|Arrow"):
+        with pytest.raises(ValueError, match=r"footer|Arrow"):
             read_metadata(io.BytesIO(whole[:end]))
 
 

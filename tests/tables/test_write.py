@@ -40,7 +40,9 @@ def test_text_is_written_as_utf8_and_bytes_as_they_are(tmp_path: Path) -> None:
     assert (tmp_path / "b.bin").read_bytes() == b"\xff\x00"
 
 
-@pytest.mark.parametrize("fault", [ValueError("no"), KeyboardInterrupt(), SystemExit(3), FileNotFoundError(2, "x", "y")])
+@pytest.mark.parametrize(
+    "fault", [ValueError("no"), KeyboardInterrupt(), SystemExit(3), FileNotFoundError(2, "x", "y")]
+)
 @pytest.mark.parametrize("before", [None, b"old"])
 def test_a_block_that_fails_leaves_everything_as_it_was(
     tmp_path: Path, before: bytes | None, fault: BaseException
@@ -48,18 +50,21 @@ def test_a_block_that_fails_leaves_everything_as_it_was(
     path = tmp_path / "a.csv"
     if before is not None:
         path.write_bytes(before)
-    with pytest.raises(type(fault)) as caught, written_whole(path) as file:
-        file.write(b"half")
-        raise fault
+
+    def write_half() -> None:
+        with written_whole(path) as file:
+            file.write(b"half")
+            raise fault
+
+    with pytest.raises(type(fault)) as caught:
+        write_half()
     assert caught.value is fault
     assert names(tmp_path) == ([] if before is None else ["a.csv"])
     assert before is None or path.read_bytes() == before
 
 
 @pytest.mark.parametrize("step", ["fsync", "replace"])
-def test_a_step_that_fails_is_told_in_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
-) -> None:
+def test_a_step_that_fails_is_told_in_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(b"old")
 
@@ -67,7 +72,7 @@ def test_a_step_that_fails_is_told_in_one_sentence(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, step, full)
-    with pytest.raises(SfumatoError, match="a.csv could not be written: No space left on device. What stood there"):
+    with pytest.raises(SfumatoError, match=r"a.csv could not be written: No space left on device. What stood there"):
         write_whole(path, b"new")
     monkeypatch.undo()
     assert path.read_bytes() == b"old"
@@ -221,7 +226,7 @@ def test_a_folder_without_the_right_to_write(tmp_path: Path, monkeypatch: pytest
         monkeypatch.setattr(os, "open", refused)
     else:
         tmp_path.chmod(0o500)
-    with pytest.raises(OptionError, match="a.csv may not be written. Ask for the right"):
+    with pytest.raises(OptionError, match=r"a.csv may not be written. Ask for the right"):
         write_whole(tmp_path / "a.csv", b"new")
     monkeypatch.undo()
     tmp_path.chmod(0o700)

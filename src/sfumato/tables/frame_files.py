@@ -61,19 +61,23 @@ def write_frame(path: str | PathLike[str], frame: pl.DataFrame, metadata: Metada
     if format in _TEXT:
         _check_plain(frame, format)
     said = {_KEY: json.dumps({"layout": _LAYOUT, **metadata})}
+    zipped = fspath(path).lower().endswith(".gz")
     with written_whole(path) as file:
-        if format == "parquet":
-            # Probabilities hardly compress, so that a higher level costs time and gains nothing.
-            frame.write_parquet(file, compression_level=1, metadata=said)
-        elif format == "arrow":
-            frame.write_ipc(file)
-            add_metadata(file, said)
-        elif fspath(path).lower().endswith(".gz"):
-            # Neither name nor time, so that the same table gives the same bytes.
-            with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=file, mtime=0) as zipped:
-                _write_text(cast(IO[bytes], zipped), frame, format)
-        else:
-            _write_text(file, frame, format)
+        try:
+            if format == "parquet":
+                # Probabilities hardly compress, so that a higher level costs time and gains nothing.
+                frame.write_parquet(file, compression_level=1, metadata=said)
+            elif format == "arrow":
+                frame.write_ipc(file)
+                add_metadata(file, said)
+            elif zipped:
+                # Neither name nor time, so that the same table gives the same bytes.
+                with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=file, mtime=0) as packed:
+                    _write_text(cast(IO[bytes], packed), frame, format)
+            else:
+                _write_text(file, frame, format)
+        except pl.exceptions.PolarsError as error:  # a full disk can come out of polars under another name
+            raise OSError(_first_line(error)) from None
 
 
 def read_frame(path: str | PathLike[str]) -> tuple[pl.DataFrame, dict[str, Any] | None]:
@@ -92,8 +96,7 @@ def read_frame(path: str | PathLike[str]) -> tuple[pl.DataFrame, dict[str, Any] 
                 frame = pl.read_ipc(file)
     # A damaged file can also make polars panic, which is no Exception.
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
-        reason = str(error).split("\n", 1)[0].rstrip(".")
-        raise FormatError(f"{path} is not a whole {title} file ({reason}). Copy or write it again.") from None
+        raise FormatError(f"{path} is not a whole {title} file ({_first_line(error)}). Copy or write it again.") from None
     return frame, None if found is None else _metadata(found, path)
 
 
@@ -130,3 +133,7 @@ def _write_text(file: IO[bytes], frame: pl.DataFrame, format: Format) -> None:
         frame.write_ndjson(file)
     else:
         frame.write_csv(file, separator="," if format == "csv" else "\t")
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).split("\n", 1)[0].rstrip(".")

@@ -77,6 +77,8 @@ def read_quickly(path: Path, format: Format, *, numbers: bool) -> Sheet:
     if numbers:
         types[header.index(item_column(header, str(path)))] = pl.String
     frame = pl.read_csv(data, separator=separator, schema_overrides=types, infer_schema=False)
+    if frame.width and frame[:, -1].null_count():
+        raise ValueError("polars fills up a row that is too short")
     frame.columns = header  # polars leaves doubled quotes in a header as they are
     return Sheet(frame, str(path))
 

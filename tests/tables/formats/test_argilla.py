@@ -76,6 +76,16 @@ def test_a_question_with_drafts_alone_is_not_offered(read: Callable[..., VoteTab
     assert table.frame["label"].to_list() == ["glad"]
 
 
+def test_responses_without_a_value_are_left_out(read: Callable[..., VoteTable]) -> None:
+    table = read(record(mood=[said(None, status="submitted"), said("glad", "u2", status="submitted")]))
+    assert table.frame.rows() == [("r1", "u2", "glad", 1)]
+    assert table.notes == ("Left out: responses without a value (1).",)
+
+
+def test_a_field_of_a_flat_record_may_be_the_item(example: Callable[[str], Path]) -> None:
+    assert formats.read("argilla", example("argilla_flat"), item="text").frame["item"].to_list() == ["a", "c"]
+
+
 def test_records_without_an_id_are_numbered(read: Callable[..., VoteTable]) -> None:
     table = read(record(None, mood=[said("glad")]), record(None, mood=[said("sad")]))
     assert table.frame["item"].to_list() == ["1", "2"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from sfumato.errors import FormatError, InputError, OptionError
+from sfumato.errors import InputError, OptionError
 from sfumato.tables import formats
 from sfumato.tables.vote_table import VoteTable
 
@@ -127,13 +127,21 @@ def test_a_fault_is_told_with_its_place(read: Callable[..., VoteTable], fault: s
 
 
 def test_a_column_that_holds_no_labels_is_refused(read: Callable[..., VoteTable]) -> None:
-    with pytest.raises(InputError, match="Column 1 holds the ids or the tokens"):
+    with pytest.raises(InputError, match=r"tokens.txt: column 1 holds the ids or the tokens"):
         read("I A A\nYou A B\n", label="1")
     with pytest.raises(InputError, match=r"has no column '9'. Give a number from 1 to 3"):
         read("I A A\nYou A B\n", label="9")
     with pytest.raises(OptionError, match="takes no option 'annotator'"):
         read("I A A\nYou A B\n", annotator="2")
-    assert issubclass(FormatError, InputError)
+    with pytest.raises(InputError, match=r"tokens.txt has no column of labels beside those of ids and tokens"):
+        read("x1 I\nx2 You\n", item="1")
+
+
+def test_names_at_the_head_of_a_wide_table_are_no_tokens(write: Callable[[str, str], Path]) -> None:
+    rows = "i1\tyes\tno\n\ni2\tno\tno\ni3\tyes\tyes\n"
+    assert formats.recognise(write("wide.tsv", "item\tann\tbob\n" + rows)) is None
+    assert formats.recognise(write("tokens.tsv", "token\tann\tbob\n" + rows)) == "conll"
+    assert formats.recognise(write("tokens.tsv", rows)) == "conll"
 
 
 @needs_data

@@ -33,6 +33,15 @@ def test_an_index_and_other_columns_do_no_harm(read: Callable[..., VoteTable]) -
     assert table.frame.rows() == [("08", "w1", "cat", 2), ("08", "w2", "1.0", 3)]
 
 
+def test_columns_without_a_name_do_no_harm(read: Callable[..., VoteTable]) -> None:
+    table = read(",,task,worker,label\n0,0,t1,w1,cat\n1,1,t2,w1,dog\n")
+    assert table.frame.rows() == [("t1", "w1", "cat", 2), ("t2", "w1", "dog", 3)]
+
+
+def test_names_in_quotes_are_names(read: Callable[..., VoteTable]) -> None:
+    assert read('"performer","task","label"\n"w1","08","a, b"\n').frame.rows() == [("08", "w1", "a, b", 2)]
+
+
 def test_names_choose_the_columns(read: Callable[..., VoteTable]) -> None:
     text = "task,worker,label,page,who,tone\nt1,w1,cat,p1,ann,low\n"
     assert read(text, item="page", annotator="who", label="tone").frame.rows() == [("p1", "ann", "low", 2)]

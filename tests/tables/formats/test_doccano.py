@@ -61,6 +61,20 @@ def test_names_choose_the_fields(read: Callable[..., VoteTable]) -> None:
     assert read(record).frame["label"].to_list() == ["x"]
 
 
+def test_nothing_for_a_label_is_no_judgement(write: Write) -> None:
+    numbered = [
+        {"id": 1, "text": "a", "annotations": []},
+        {"id": 2, "text": "b", "annotations": [{"label": 1, "user": 4}]},
+    ]
+    table = formats.read("doccano", write("old.jsonl", "\n".join(map(json.dumps, numbered))))
+    assert table.frame.rows() == [("2", "4", "1", 2)]
+    assert table.notes[1:] == ("Left out: records without a label (1).",)
+    listed = [{"id": 1, "text": "a", "label": ["x"]}, {"id": 2, "text": "b", "label": None}]
+    table = formats.read("doccano", write("ann.jsonl", "\n".join(map(json.dumps, listed))))
+    assert table.frame.rows() == [("1", "ann", "x", 1)]
+    assert table.notes[1:] == ("Left out: records without a label (1).",)
+
+
 BROKEN: dict[str, tuple[list[dict[str, Any]], str]] = {
     "two labels": ([{"id": 1, "text": "a", "label": ["x", "y"]}], "line 1, field 'label': gives 2 labels"),
     "spans": ([{"id": 1, "text": "a", "label": [[0, 3, "PER"]]}], "line 1: the field 'label' holds spans or boxes"),

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import copy
 import gzip
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -97,6 +100,21 @@ def test_a_long_object_of_items_is_recognised_by_its_beginning(write: Write) -> 
     assert formats.recognise(write("items.json", text)) == "lewidi"
 
 
+def test_an_object_of_other_things_is_no_format(write: Write) -> None:
+    long = '"text": "' + "x" * 40_000 + '"'
+    item = f'{{"annotations": "0,1", "annotators": "A,B", {long}}}'
+    # Too long to be read whole, and cut within an item, or with something else among the items.
+    assert formats.recognise(write("items.json", f'{{"1": {item}, "2": {item}, "3": {item}}}')) == "lewidi"
+    assert formats.recognise(write("items.json", f'{{"n": 3, "1": {item}, "2": {item}, "3": {item}}}')) is None
+
+
+def test_one_endless_line_is_no_format(write: Write) -> None:
+    path = write("line.txt", "x" * 300_000)
+    assert formats.recognise(path) is None
+    with pytest.raises(InputError, match=r"line.txt has a header and no row below it"):
+        formats.read("crowdkit", path)
+
+
 def test_the_tables_have_the_promised_columns(any_example: tuple[str, Path]) -> None:
     name, path = any_example
     options = {"task": "neutral"} if path.name == "NLI_dev.json" else {}
@@ -130,7 +148,7 @@ def test_a_missing_file_a_folder_and_an_empty_file_are_told(name: str, tmp_path:
 
 
 @pytest.mark.parametrize("name", sorted(formats.FORMATS))
-@pytest.mark.parametrize("text", ["nonsense", "[]", "{}", "[1]", '{"a": {"b": 1}}', "a,b,c\n1,2,3\n", "a,b\n"])
+@pytest.mark.parametrize("text", ["nonsense", "[]", "{}", "[1]", '{"a": {"b": 1}}', "a,b,c\n1,2,3\n", "a,b\n", '""'])
 def test_a_file_of_another_kind_is_refused_in_one_sentence(name: str, text: str, write: Write) -> None:
     with pytest.raises(InputError) as caught:
         formats.read(name, write("odd.txt", text))
@@ -159,6 +177,44 @@ def test_every_cut_of_an_example_is_read_or_refused_in_a_sentence(any_example: t
             assert last in whole or any(all(map(str.startswith, full, last)) for full in whole)
             continue
         assert path.name in told
+
+
+def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the path to each value inside a JSON value."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, child in inside:
+        yield (*path, key)
+        yield from _places(child, (*path, key))
+
+
+def _with(value: Any, path: tuple[Any, ...], new: Any) -> Any:
+    result = copy.deepcopy(value)
+    holder = result
+    for key in path[:-1]:
+        holder = holder[key]
+    holder[path[-1]] = new
+    return result
+
+
+def test_each_value_of_another_type_is_read_or_refused_in_a_sentence(any_example: tuple[str, Path]) -> None:
+    name, path = any_example
+    if path.suffix not in (".json", ".jsonl"):
+        return
+    text = path.read_text(encoding="utf-8")
+    whole = [json.loads(line) for line in text.splitlines()] if path.suffix == ".jsonl" else json.loads(text)
+    for place in _places(whole):
+        for new in (None, 3, " ", "x", [], ["x", "y"], {}, {"x": [1]}, "\ud800"):
+            path.write_text(json.dumps(_with(whole, place, new)))
+            formats.recognise(path)
+            try:
+                table = formats.read(name, path)
+            except InputError as error:
+                told = str(error)
+            else:
+                assert table.frame.height > 0
+                continue
+            assert path.name in told
+            assert "\n" not in told
 
 
 @pytest.mark.parametrize("name", sorted(formats.FORMATS))

@@ -91,6 +91,18 @@ def test_what_is_no_vote_is_left_out_and_counted(read: Callable[..., VoteTable])
     )
 
 
+def test_annotations_without_the_control_are_left_out(read: Callable[..., VoteTable]) -> None:
+    record = {"text": "a", "id": 1, "mood": "glad", "annotator": 3, "annotation_id": 2, "lead_time": 1.5}
+    table = read([record, record | {"id": 2, "mood": None}, record | {"id": 3, "mood": {"rating": 2}}])
+    assert table.frame.rows() == [("1", "3", "glad", 1), ("3", "3", "2", 3)]
+    assert table.notes == ("Left out: annotations without an answer to 'mood' (1).",)
+
+
+def test_a_result_without_a_value_is_no_answer(read: Callable[..., VoteTable]) -> None:
+    odd = {"from_name": "mood", "type": "choices"}
+    assert read([task(odd, result(choices=["glad"]))]).frame["label"].to_list() == ["glad"]
+
+
 def test_names_choose_the_control_the_item_and_the_annotator(read: Callable[..., VoteTable]) -> None:
     both = task(result(choices=["glad"]), result("stars", rating=5), who={"id": 1, "username": "ann"}, reviewer="r1")
     assert read([both], label="stars").frame["label"].to_list() == ["5"]

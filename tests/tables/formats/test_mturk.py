@@ -80,6 +80,12 @@ def test_each_json_answer_gives_its_class(read: Callable[..., VoteTable], cell: 
     assert read("Answer.taskAnswers", f'H1,W1,Approved,a,"{cell}"').frame["label"].to_list() == [label]
 
 
+def test_an_empty_cell_of_json_is_no_answer(read: Callable[..., VoteTable]) -> None:
+    table = read("Answer.taskAnswers", 'H1,W1,Approved,a,"[{""mood"":""glad""}]"', "H2,W1,Approved,a,")
+    assert table.frame["item"].to_list() == ["H1"]
+    assert table.notes == ("Left out: assignments without an answer to 'mood' (1).",)
+
+
 def test_names_choose_the_question(read: Callable[..., VoteTable]) -> None:
     row = "H1,W1,Approved,a,glad,because"
     for name in ("mood", "Answer.mood"):

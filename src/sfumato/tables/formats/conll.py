@@ -61,7 +61,7 @@ def recognises(beginning: Beginning) -> bool:
     """Return whether blank lines part lines of a token and the labels of at least two annotators."""
     try:
         lines = _split(beginning.lines, Path("the file"))
-        layout = _layout(lines)
+        layout = _layout(lines, Path("the file"))
     except InputError:
         return False
     if not any(lines.gaps[1:]):
@@ -89,7 +89,7 @@ def read(
     if text.lstrip().startswith(('{"', '[{"')):
         raise FormatError(f"{path} holds JSON, not lines of tokens. Name its format.")
     lines = _split(text.split("\n"), path)
-    layout = _layout(lines, id=_column(item, lines, path), label=_column(label, lines, path))
+    layout = _layout(lines, path, id=_column(item, lines, path), label=_column(label, lines, path))
     votes = Votes(path, NAME)
     names = [str(number) for number in range(1, _n_annotators(lines, layout) + 1)]
     if layout.listed is None and lines.header is not None:
@@ -171,7 +171,7 @@ def _is_header(cells: list[list[str]]) -> bool:
     return not elsewhere & set(cells[0][2:]) and len(set(cells[0])) == len(cells[0])
 
 
-def _layout(lines: _Lines, *, id: int | None = None, label: int | None = None) -> _Layout:
+def _layout(lines: _Lines, path: Path, *, id: int | None = None, label: int | None = None) -> _Layout:
     columns = list(range(len(lines.cells[0])))
     if id is None and len(columns) > 2 and all(cells[0].isdigit() for cells in lines.cells):
         id = 0
@@ -179,10 +179,14 @@ def _layout(lines: _Lines, *, id: int | None = None, label: int | None = None) -
     labels = [column for column in columns if column not in (id, token)]
     if label is not None:
         if label not in labels:
-            raise InputError(f"Column {label + 1} holds the ids or the tokens, not labels. Name another column.")
+            raise InputError(
+                f"{path}: column {label + 1} holds the ids or the tokens, not labels. Name another column."
+            )
         labels = [label]
     if not labels:
-        raise InputError("A CoNLL-like file needs a column of tokens and one of labels. Name the format of the file.")
+        raise InputError(
+            f"{path} has no column of labels beside those of ids and tokens. Name another column, or the format."
+        )
     listed = next((column for column in labels if all("," in cells[column] for cells in lines.cells)), None)
     annotators = [] if listed is not None else labels
     unread = [column for column in columns if column not in (id, token, listed, *annotators)]

@@ -78,7 +78,7 @@ def read(
             continue
         instance = item or record.first(*_ITEMS) or "instance_id"
         user = annotator or record.first(*_USERS)
-        who = record.text(user) if user else _folder(path, record, votes)
+        who = record.text(user) if user else _folder(path, votes)
         if all(name in _FREE_TEXT for name in said):
             raise InputError(f"{where}: holds free text, not a class. Name another scheme (label=…).")
         picked = [_label(name, value, where) for name, value in said.items() if name not in _FREE_TEXT]
@@ -134,11 +134,6 @@ def _label(name: str, value: Any, where: str) -> str:
     return text if name in _VALUES or name == f"scale_{text}" else as_text(name, where=where)
 
 
-def _folder(path: Path, record: Record, votes: Votes) -> str:
-    name = path.absolute().parent.name
-    if not name:
-        raise InputError(
-            f"{record.where}: nothing says who judged. Add the field 'user_id', or keep the user's folder."
-        )
+def _folder(path: Path, votes: Votes) -> str:
     votes.note("The annotators are named after the folders that the files stand in.")
-    return name
+    return path.absolute().parent.name

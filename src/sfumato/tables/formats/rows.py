@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sfumato.errors import InputError
+from sfumato.errors import FormatError, InputError
 from sfumato.tables.formats.records import Record
 from sfumato.tables.source import read_text
 
@@ -37,8 +37,10 @@ def read_rows(path: Path) -> Table:
     """Return the table of a CSV or TSV file; a row that is longer or shorter than the header is an error."""
     text = read_text(path)
     rows = _split(text, path, delimiter_of(text))
-    _, header = next(rows)
-    header = [name.strip() for name in header]
+    _, names = next(rows, (1, []))
+    header = [name.strip() for name in names]
+    if not header:
+        raise FormatError(f"{path} has no header, nothing but empty cells. Export the file again.")
     twice = next((name for name in header if name and header.count(name) > 1), None)
     if twice:
         raise InputError(f"{path}, line 1: the column {twice!r} stands more than once. Rename one of them.")

@@ -8,11 +8,12 @@ import pytest
 
 import sfumato as sf
 
-PSEUDONYM = re.compile(r"[a-z]+[_-]?\d{1,4}|anonymous")
+PSEUDONYM = re.compile(r"[A-Za-z]+[_-]?\d{1,4}|anonymous")
 # Worker ids of Mechanical Turk, of Prolific and of CrowdFlower.
 PLATFORM_ID = re.compile(r"\bA[0-9A-Z]{11,14}\b|\b[0-9a-f]{24}\b|\b\d{7,8}\b")
 COLUMNS = re.compile(
-    r"_ip|city|region|country|channel|worker|user_id|gender|race|^age|occupation|education|comment|prolific|mturk", re.I
+    r"_ip|city|region|country|channel|worker|user_id|gender|race|^age$|occupation|education|comment|prolific|mturk",
+    re.I,
 )
 
 

@@ -24,6 +24,7 @@ _COMMIT = "585c158864f91d7e7666f70d3b705294186e1378"
 _CLASSES = ("no_cause", "cause")
 _EXPERT = {"-1": "no_cause", "1": "cause"}
 _SELECTED = "step_1_select_the_valid_relations"
+_PLACES = ("b1", "e1", "b2", "e2")
 # What the crowdsourcing platform recorded of a person beside the answers.
 _PERSONAL = ("_ip", "_city", "_region", "_country", "_channel")
 
@@ -55,11 +56,6 @@ def load(
         .group_by("item", "annotator", maintain_order=True)
         .agg(pl.col("cause").max())
     )
-    texts = truth.select(
-        pl.col("SID").alias("item"),
-        *(pl.col(there).map_elements(unescape, return_dtype=pl.String).alias(here) for here, there in _TEXTS.items()),
-        *(pl.col(name).cast(pl.Int64) for name in ("b1", "e1", "b2", "e2")),
-    )
     items = votes.unique("item", keep="first", maintain_order=True).select("item")
     return DataSet(
         name=ENTRY.name,
@@ -71,12 +67,28 @@ def load(
         gold=Gold.from_names(
             with_expert["SID"].to_list(), with_expert["expert"].replace_strict(_EXPERT).to_list(), classes=_CLASSES
         ),
-        texts=items.join(texts, on="item", how="left", maintain_order="left"),
+        texts=items.join(_texts(truth), on="item", how="left", maintain_order="left"),
         meanings={"cause": "the sentence says that one term causes the other"},
     )
 
 
-_TEXTS = {"text": "sentence", "term1": "term1", "term2": "term2"}
+def _texts(truth: pl.DataFrame) -> pl.DataFrame:
+    """Return the sentences with HTML entities resolved, their terms, and where these begin and end in the sentence.
+
+    Upstream counted the places with the entities in the sentence, and not always right; they move with what stands
+    before them, and one that upstream does not know (-1) is null.
+    """
+    rows = [
+        [row["SID"], unescape(row["sentence"]), unescape(row["term1"]), unescape(row["term2"])]
+        + [_moved(int(row[name]), row["sentence"]) for name in _PLACES]
+        for row in truth.iter_rows(named=True)
+    ]
+    return pl.DataFrame(rows, schema=["item", "text", "term1", "term2", *_PLACES], orient="row")
+
+
+def _moved(place: int, sentence: str) -> int | None:
+    before = sentence[:place]
+    return place - (len(before) - len(unescape(before))) if place >= 0 else None
 
 
 def _read_judgements(folder: Path, *, anywhere: bool) -> pl.DataFrame:

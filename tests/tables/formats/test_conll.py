@@ -69,6 +69,7 @@ def test_a_header_names_the_annotators(read: Callable[..., VoteTable], header: s
         ("1-2", "ann", "VERB", 3),
         ("1-2", "bob", "VERB", 3),
     ]
+    assert table.columns["annotator"] == "the header"
 
 
 def test_a_token_called_word_is_no_header(read: Callable[..., VoteTable]) -> None:
@@ -129,6 +130,8 @@ def test_a_fault_is_told_with_its_place(read: Callable[..., VoteTable], fault: s
 def test_a_column_that_holds_no_labels_is_refused(read: Callable[..., VoteTable]) -> None:
     with pytest.raises(InputError, match=r"tokens.txt: column 1 holds the ids or the tokens"):
         read("I A A\nYou A B\n", label="1")
+    with pytest.raises(InputError, match="has no column '²'"):
+        read("I A A\nYou A B\n", label="²")
     with pytest.raises(InputError, match=r"has no column '9'. Give a number from 1 to 3"):
         read("I A A\nYou A B\n", label="9")
     with pytest.raises(OptionError, match="takes no option 'annotator'"):

@@ -74,10 +74,21 @@ def test_what_was_rejected_or_not_answered_is_left_out(read: Callable[..., VoteT
         ('[{""mood"":{""label"":""glad""}}]', "glad"),
         ('[{""mood"":{""labels"":[""glad""]}}]', "glad"),
         ('[{""mood"":4}]', "4"),
+        ('[{""mood"":0}]', "0"),
+        ('[{""mood"":false,""why"":""""}]', "false"),
     ],
 )
 def test_each_json_answer_gives_its_class(read: Callable[..., VoteTable], cell: str, label: str) -> None:
     assert read("Answer.taskAnswers", f'H1,W1,Approved,a,"{cell}"').frame["label"].to_list() == [label]
+
+
+def test_answers_to_other_questions_need_not_be_classes(read: Callable[..., VoteTable]) -> None:
+    cell = '"[{""mood"":{""glad"":true},""boxes"":{""top"":3},""on"":true}]"'
+    for label, said in (("mood", "glad"), ("on", "true")):
+        table = read("Answer.taskAnswers", f"H1,W1,Approved,a,{cell}", label=label)
+        assert table.frame["label"].to_list() == [said]
+    with pytest.raises(InputError, match=r"question 'boxes': must be a class, or true and false per class. Got 3"):
+        read("Answer.taskAnswers", f"H1,W1,Approved,a,{cell}", label="boxes")
 
 
 def test_an_empty_cell_of_json_is_no_answer(read: Callable[..., VoteTable]) -> None:

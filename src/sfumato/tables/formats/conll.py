@@ -127,7 +127,8 @@ def read(
     shown = "the position" if ids is None else f"column {(layout.id or 0) + 1}"
     read_columns = layout.annotators if layout.listed is None else [layout.listed]
     columns = ", ".join(str(column + 1) for column in read_columns)
-    return votes.table({"item": shown, "annotator": "the place", "label": f"column {columns}"}, tokens=tokens)
+    named = "the place" if layout.listed is not None or lines.header is None else "the header"
+    return votes.table({"item": shown, "annotator": named, "label": f"column {columns}"}, tokens=tokens)
 
 
 def _split(texts: Sequence[str], path: Path) -> _Lines:
@@ -173,7 +174,7 @@ def _is_header(cells: list[list[str]]) -> bool:
 
 def _layout(lines: _Lines, path: Path, *, id: int | None = None, label: int | None = None) -> _Layout:
     columns = list(range(len(lines.cells[0])))
-    if id is None and len(columns) > 2 and all(cells[0].isdigit() for cells in lines.cells):
+    if id is None and len(columns) > 2 and all(cells[0].isdecimal() for cells in lines.cells):
         id = 0
     token = next(column for column in columns if column != id)
     labels = [column for column in columns if column not in (id, token)]
@@ -199,7 +200,7 @@ def _column(name: str | None, lines: _Lines, path: Path) -> int | None:
     if lines.header is not None and name in lines.header:
         return lines.header.index(name)
     n_columns = len(lines.cells[0])
-    if name.isdigit() and 1 <= int(name) <= n_columns:
+    if name.isdecimal() and 1 <= int(name) <= n_columns:
         return int(name) - 1
     known = ", ".join(map(repr, lines.header or ())) or "no header"
     raise InputError(f"{path} has no column {name!r}. Give a number from 1 to {n_columns}, or a name ({known}).")

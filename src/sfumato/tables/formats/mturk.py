@@ -32,8 +32,8 @@ _ANSWER, _INPUT = "Answer.", "Input."
 _JSON = "Answer.taskAnswers"
 _TRUTHS = ("true", "false", "")
 
-# What an assignment says: question -> the classes that it gives.
-_Said = dict[str, list[str]]
+# What an assignment says: question -> its answers as they stand there; only the question that is wanted is understood.
+_Said = dict[str, list[Any]]
 
 
 def recognises(beginning: Beginning) -> bool:
@@ -56,26 +56,27 @@ def read(
     votes = Votes(path, NAME)
     instance = table.column(item, option="item") if item else _item(table)
     worker = table.column(annotator or "WorkerId", option="annotator")
-    said_by = _columns(table)
+    columns = _columns(table)
     answered = []
     for row in table.rows:
         if _is_rejected(row):
             votes.leave_out("rejected assignments")
             continue
         said = _from_json(row) if _JSON in table.header else {}
-        said |= _from_columns(row, said_by)
+        said |= _from_columns(row, columns)
         answered.append((row, said))
-    questions = list(dict.fromkeys(name for _, said in answered for name, given in said.items() if given))
+    given_to = (name for _, said in answered for name, answers in said.items() if any(map(_is_given, answers)))
+    questions = list(dict.fromkeys(given_to))
     if not questions and label is None:
         return votes.table({})
     wanted = None if label is None else label.removeprefix(_ANSWER)
     question = choose(wanted, questions, where=path, what="question")
     for row, said in answered:
-        given = said.get(question)
+        where = f"{row.where}, question {question!r}"
+        given = [name for answer in said.get(question, []) for name in _classes(answer, where)]
         if not given:
             votes.leave_out(f"assignments without an answer to {question!r}")
             continue
-        where = f"{row.where}, question {question!r}"
         votes.add(row.text(instance), row.text(worker), single_label(given, where=where), row)
     return votes.table({"item": instance, "annotator": worker, "label": f"{_ANSWER}{question}"})
 
@@ -87,6 +88,10 @@ def _item(table: Table) -> str:
 
 def _is_id(name: str) -> bool:
     return name.lower() == "id" or name.lower().endswith(("_id", "-id", ".id")) or name.endswith(("Id", "ID"))
+
+
+def _is_given(answer: Any) -> bool:
+    return bool(answer) or isinstance(answer, int)  # 0 and false are answers
 
 
 def _is_rejected(row: Record) -> bool:
@@ -137,7 +142,7 @@ def _from_json(row: Record) -> _Said:
         if not isinstance(form, dict):
             raise InputError(f"{where}: must hold an object of answers. Got {kind_of(form)}.")
         for question, answer in form.items():
-            said.setdefault(question, []).extend(_classes(answer, f"{where}, question {question!r}"))
+            said.setdefault(question, []).append(answer)
     return said
 
 

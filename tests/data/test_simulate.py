@@ -281,7 +281,7 @@ def test_what_a_given_truth_already_says_is_refused(option: dict[str, Any]) -> N
 
 
 def test_what_would_not_fit_is_refused_with_the_figure() -> None:
-    with pytest.raises(TooLargeError, match=r"need 1,490 GiB"):
+    with pytest.raises(TooLargeError, match=r"need 3,725 GiB"):
         simulate(n_annotators=1000, n_classes=10_000)
     with pytest.raises(TooLargeError):
         simulate(n_items=10**9, n_classes=100)

@@ -130,7 +130,8 @@ def simulate(
     hardness = draw_beta(for_difficulty, difficulty, 2.0, n_items)
     sizes = panel_sizes(for_panels, per_item, n_items, n_annotators)
     n_annotations = int(sizes.sum())
-    _check_memory(n_annotators * n_classes**2 * 8 * 2 + n_annotations * (n_classes * 16 if soft else 12))
+    # The largest moments: gamma variates of all confusion matrices; sorting the rows of soft annotations.
+    _check_memory(n_annotators * n_classes**2 * 40 + n_annotations * (n_classes * 64 if soft else 36))
     people = draw_annotators(
         (for_abilities, for_roles), n_annotators, n_classes, ability=ability, spammers=spammers, spam=spam,
         ability_concentration=ability_concentration, confusion_concentration=confusion_concentration, copiers=copiers,
@@ -190,7 +191,7 @@ def _drawn_truth(
     """Return a soft label for each item, and the class prior that they were drawn from."""
     n_items = _check_count(1000 if n_items is None else n_items, 1, option="n_items")
     n_classes = _check_count(3 if n_classes is None else n_classes, 2, option="n_classes")
-    _check_memory(n_items * n_classes * 8 * (3 if ambiguity else 1))
+    _check_memory(n_items * n_classes * (40 if ambiguity else 8))
     prior = np.full(n_classes, 1 / n_classes) if class_prior is None else np.array(class_prior, dtype=np.float64)
     if prior.shape != (n_classes,) or not (prior >= 0).all() or not abs(prior.sum() - 1) <= SUM_TOLERANCE:
         raise OptionError(

@@ -36,6 +36,7 @@ from sfumato.tables.source import check_file, parse_json_lines, read_text
 
 S = TypeVar("S", bound=SoftLabels)
 
+_NEVER_IN_OURS = (b"\\ud", b"\\uD", b":true", b":false", b": true", b": false")
 _NESTED = frozenset({"item", "probs", "uncertainty", "logits"})
 
 
@@ -158,10 +159,12 @@ def _advice(probs: NDArray[np.floating[Any]]) -> str:
 
 def _matrix(sheet: Sheet, columns: Sequence[str]) -> NDArray[np.floating[Any]]:
     """Return columns of numbers side by side, shape (n_rows, n_columns); what is missing is NaN."""
+    if not columns:
+        return np.zeros((sheet.frame.height, 0))
     series = [_numbers(sheet, column) for column in columns]
     if not all(cells.dtype == pl.Float32 for cells in series):
         series = [cells.cast(pl.Float64) for cells in series]
-    values = pl.DataFrame(series).to_numpy(order="c").reshape(sheet.frame.height, len(columns))
+    values = pl.DataFrame(series).to_numpy(order="c")
     values.flags.writeable = False  # nobody else has it, so that the type need not copy it
     return values
 
@@ -193,10 +196,11 @@ def _nested_quickly(path: Path) -> tuple[Sheet, SoftLayout]:
     numbers = pl.Struct(dict.fromkeys(classes, pl.Float64))
     types: dict[str, Any] = {"item": pl.String, "probs": numbers, "uncertainty": pl.Float64, "logits": numbers}
     frame = pl.read_ndjson(data, schema={key: types[key] for key in first})
-    # Polars passes over keys that the first line has not, makes 1.1 of an item 1.10 and a zero of half a character.
-    # All of these show in how often some bytes occur; so does a name that holds them, and goes the exact way too.
+    # Polars passes over keys that the first line has not, makes 1.1 of an item 1.10, a zero of half a character and
+    # (before its version 2) 1 of true. All of these show in how often some bytes occur; so does a name that holds
+    # them, which then goes the exact way for nothing.
     n_keys = len(first) + len(classes) * (1 + ("logits" in first))
-    counts = {b'":': n_keys * frame.height, b'"item":"': frame.height, b"\\ud": 0, b"\\uD": 0}
+    counts = {b'":': n_keys * frame.height, b'"item":"': frame.height, **dict.fromkeys(_NEVER_IN_OURS, 0)}
     if any(data.count(part) != count for part, count in counts.items()):
         raise ValueError("not as sfumato writes it")
     layout = _nested_layout("item", classes, first)

@@ -62,13 +62,13 @@ def centre_of(prior: Prior, strength: float, expected: Expectation, n_classes: i
     return ConfusionPrior(strength * (pool + one_coin) / 2, classes)
 
 
-def votes_in(engine: Engine, start: Start, *, track_change: bool = False) -> Expectation:
+def votes_in(engine: Engine, start: Start) -> Expectation:
     """Return the counts that the votes themselves give, as the first step of the EM."""
     matrix = engine.matrix
     shape = (matrix.n_columns, matrix.n_classes)
     # No number of this table is ever read: one zero, seen everywhere.
     like = FullTable(np.broadcast_to(matrix.dtype.type(0), shape), np.zeros(matrix.n_classes, matrix.dtype))
-    return engine.expect(VoteTable(start, like), track_change=track_change)
+    return engine.expect(VoteTable(start, like))
 
 
 def check_confusion_memory(annotations: Annotations, engine: Engine, limit: int | None) -> None:
@@ -85,8 +85,12 @@ def check_confusion_memory(annotations: Annotations, engine: Engine, limit: int 
 
 
 def confusion_of(values: Floats, n_classes: int) -> Floats:
-    """Return p(label | class), shape (n_annotators, n_classes, n_classes) with the class in rows, of a log table."""
+    """Return p(label | class), shape (n_annotators, n_classes, n_classes) with the class in rows, of a log table.
+
+    Of a class that an annotator never met nothing is known: the row is uniform.
+    """
     confusion: Floats = np.exp(values).reshape(-1, n_classes, n_classes).swapaxes(1, 2)
+    confusion[~confusion.any(axis=2)] = 1 / n_classes
     return confusion
 
 

@@ -31,6 +31,7 @@ from sfumato.aggregate.result import Result
 from sfumato.aggregate.tables import FullTable
 from sfumato.core.annotations import Annotations
 from sfumato.core.seeds import Seed
+from sfumato.core.simplex import normalise
 from sfumato.errors import OptionError, check_choice
 
 
@@ -55,8 +56,8 @@ def dawid_skene(
     The objective is Σ_i log Σ_k π_k Π_(j,l) θ_j[k,l]^w + Σ_jkl a[k,l] log θ_j[k,l] + Σ_k b log π_k: the log-likelihood
     and the log density of Dirichlet priors with pseudo-counts a and b. *prior* is "pooled" (a is centred on the pool
     of all annotators), "dirichlet" (a is even over the labels), both with *strength* = Σ_l a[k,l], or "ml" (a = b = 0:
-    pure maximum likelihood, as in the paper). *start* is each item's vote shares or its majority (ties share).
-    *stop* and *tolerance* say when to stop (`em.fit`). Nothing is left to chance: *seed* changes nothing.
+    pure maximum likelihood, as in the paper). *start* is each item's vote shares or its majority (ties share); *stop*
+    and *tolerance* say when to stop (`em.fit`). Nothing is left to chance: *seed* changes nothing.
 
     >>> votes = Annotations.from_rows(list("aaabbbccc"), list("xyzxyzxyz"), list("110001111"))
     >>> dawid_skene(votes, prior="ml", tolerance=1e-9).soft_labels.probs.round(3).tolist()
@@ -68,7 +69,7 @@ def dawid_skene(
         raise OptionError(f"The option 'strength' must be more than 0 (for none, use prior='ml'). Got {strength}.")
     with open_engine(annotations, engine=engine, threads=threads, dtype=dtype) as opened:
         check_confusion_memory(annotations, opened, memory_limit)
-        model = _DawidSkene(prior, strength, start, track_change=stop == "posteriors")
+        model = _DawidSkene(prior, strength, start)
         found = em.fit(model, opened, max_iter=max_iter, tolerance=tolerance, stop=stop, seed=seed, progress=progress)
         confusion = confusion_of(found.parameters.values, annotations.n_classes)
         options: dict[str, Any] = {
@@ -101,14 +102,13 @@ class _Parameters:
 class _DawidSkene:
     """What `em.fit` asks of the model."""
 
-    def __init__(self, prior: Prior, strength: float, start: Start, *, track_change: bool) -> None:
+    def __init__(self, prior: Prior, strength: float, start: Start) -> None:
         self._prior: Prior = prior
         self._strength = strength
         self._start: Start = start
-        self._track_change = track_change
 
     def start(self, engine: Engine, rng: np.random.Generator) -> _Parameters:
-        expected = votes_in(engine, self._start, track_change=self._track_change)
+        expected = votes_in(engine, self._start)
         pseudo = centre_of(self._prior, self._strength, expected, engine.matrix.n_classes)
         return self._best_for(expected, pseudo)
 
@@ -129,20 +129,12 @@ class _DawidSkene:
         total = values.sum(axis=1, keepdims=True)
         with np.errstate(divide="ignore"):
             np.log(values, out=values)
-            log_prior = np.log(
-                (expected.state_counts + pseudo.classes) / (expected.state_counts + pseudo.classes).sum()
-            )
-        # An annotator who never met a class knows nothing of it: every label is as likely as any other.
-        unmet = total == 0
-        np.copyto(values, 0, where=unmet)
-        values -= np.log(np.where(unmet, n_classes, total))
+            log_prior = np.log(normalise(expected.state_counts + pseudo.classes))
+        # Under maximum likelihood an annotator may never have met a class. The row then stays without mass (0/0 = 0,
+        # as in the paper's program): what no posterior supports at the start never comes back.
+        values -= np.log(np.where(total == 0, 1, total))
         penalty = 0.0
         if self._prior != "ml":
             log_sums = values.sum(axis=0, dtype=np.float64)
             penalty = float((pseudo.confusion * log_sums).sum() + pseudo.classes @ log_prior)
-        return _Parameters(
-            values=values.reshape(-1, n_classes),
-            log_prior=log_prior.astype(values.dtype),
-            pseudo=pseudo,
-            penalty=penalty,
-        )
+        return _Parameters(values.reshape(-1, n_classes), log_prior.astype(values.dtype), pseudo, penalty)

@@ -11,7 +11,7 @@ __all__ = ["Fit", "Iteration", "Model", "Stop", "fit", "result"]
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from sfumato.errors import ConvergenceWarning, OptionError, check_choice
 
 P = TypeVar("P")
 
-Stop = Literal["objective", "posteriors"]
+Stop = Literal["objective", "class_prior"]
 
 
 class Model(Protocol[P]):
@@ -87,11 +87,11 @@ def fit(
 ) -> Fit[P]:
     """Return the restart with the highest objective.
 
-    A restart stops when the objective rises by at most *tolerance* times its size, or, with ``stop="posteriors"``, when
-    Σ|Δp| over all items and classes is at most *tolerance*; at *max_iter* iterations it stops in any case, and a
+    A restart stops when the objective rises by at most *tolerance* times its size, or, with ``stop="class_prior"``,
+    when Σ|Δπ| over the class prior is at most *tolerance*; at *max_iter* iterations it stops in any case, and a
     `ConvergenceWarning` says so if that restart wins.
     """
-    check_choice(stop, ("objective", "posteriors"), option="stop")
+    check_choice(stop, get_args(Stop), option="stop")
     for value, option in ((restarts, "restarts"), (max_iter, "max_iter")):
         if value < 1:
             raise OptionError(f"The option '{option}' must be at least 1. Got {value} instead.")
@@ -104,7 +104,7 @@ def fit(
             best = found
     assert best is not None  # noqa: S101  # restarts >= 1
     if not best.converged:
-        wanted = "the change of the objective" if stop == "objective" else "the change of the posteriors"
+        wanted = f"the change of the {stop.replace('_', ' ')}"
         warnings.warn(
             f"Stopped at the limit of {max_iter} iterations before {wanted} fell below {tolerance:g}. "
             "Raise 'max_iter', or 'tolerance' if this is near enough.",
@@ -127,18 +127,22 @@ def _climb(
     trace: list[float] = []
     converged = False
     parameters = model.start(engine, rng)
+    before = model.table(parameters)
     while True:
         table = model.table(parameters)
-        expected = engine.expect(table, track_change=stop == "posteriors")
+        expected = engine.expect(table)
         trace.append(expected.log_likelihood + model.penalty(parameters))
         if progress is not None:
             progress(Iteration(restart, len(trace), max_iter, trace[-1]))
         if len(trace) > 1:
-            change = expected.change if stop == "posteriors" else abs(trace[-1] - trace[-2]) / (abs(trace[-1]) or 1)
+            if stop == "objective":
+                change = abs(trace[-1] - trace[-2]) / (abs(trace[-1]) or 1)
+            else:
+                change = float(np.abs(table.prior() - before.prior()).sum())
             converged = change <= tolerance
         if converged or len(trace) == max_iter:
             return Fit(parameters, table, converged, tuple(trace))
-        parameters = model.maximise(parameters, expected)
+        before, parameters = table, model.maximise(parameters, expected)
 
 
 def result(

@@ -40,7 +40,6 @@ def one_coin(
     strength: float = 8.0,
     class_prior: ClassPrior = "uniform",
     start: Start = "shares",
-    stop: em.Stop = "objective",
     tolerance: float = 1e-6,
     max_iter: int = 500,
     dtype: Literal["float64", "float32"] = "float64",
@@ -68,13 +67,11 @@ def one_coin(
     if not 0 < strength < np.inf:
         raise OptionError(f"The option 'strength' must be more than 0 (for none, use prior='ml'). Got {strength}.")
     with open_engine(annotations, engine=engine, threads=threads, dtype=dtype) as opened:
-        model = _OneCoin(
-            opened, strength if prior == "pooled" else 0.0, class_prior, start, track_change=stop == "posteriors"
-        )
-        found = em.fit(model, opened, max_iter=max_iter, tolerance=tolerance, stop=stop, seed=seed, progress=progress)
+        model = _OneCoin(opened, strength if prior == "pooled" else 0.0, class_prior, start)
+        found = em.fit(model, opened, max_iter=max_iter, tolerance=tolerance, seed=seed, progress=progress)
         options: dict[str, Any] = {
             "prior": prior, "class_prior": class_prior, "start": start,
-            "stop": stop, "tolerance": tolerance, "max_iter": max_iter,
+            "tolerance": tolerance, "max_iter": max_iter,
         }  # fmt: skip
         if prior != "ml":
             options["strength"] = strength
@@ -100,9 +97,7 @@ class _Parameters:
 class _OneCoin:
     """What `em.fit` asks of the model."""
 
-    def __init__(
-        self, engine: Engine, strength: float, class_prior: ClassPrior, start: Start, *, track_change: bool
-    ) -> None:
+    def __init__(self, engine: Engine, strength: float, class_prior: ClassPrior, start: Start) -> None:
         matrix = engine.matrix
         self._n_classes = matrix.n_classes
         self._dtype = matrix.dtype
@@ -110,10 +105,9 @@ class _OneCoin:
         self._strength = strength
         self._class_prior: ClassPrior = class_prior
         self._start: Start = start
-        self._track_change = track_change
 
     def start(self, engine: Engine, rng: np.random.Generator) -> _Parameters:
-        expected = engine.expect(VoteTable(self._start, no_gain(engine.matrix)), track_change=self._track_change)
+        expected = engine.expect(VoteTable(self._start, no_gain(engine.matrix)))
         agreed = expected.counts.sum(dtype=np.float64)
         return self._best_for(expected, float((agreed + 1) / (self._totals.sum() + 2)))
 

@@ -30,11 +30,8 @@ class Engine(Protocol):
     @property
     def matrix(self) -> AnnotationMatrix: ...
 
-    def expect(self, table: Table, *, track_change: bool = False) -> Expectation:
-        """Return the expected counts and the log-likelihood under *table*.
-
-        With *track_change* the posterior is kept from call to call, and `Expectation.change` is Σ|Δp|.
-        """
+    def expect(self, table: Table) -> Expectation:
+        """Return the expected counts and the log-likelihood under *table*."""
         ...
 
     def posterior(self, table: Table) -> Floats:

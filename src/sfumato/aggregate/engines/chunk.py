@@ -25,12 +25,11 @@ _MOST_CHUNKS = 64
 @dataclass(frozen=True, eq=False)
 class Expectation:
     """What an E-step found: the expected ``counts`` (in the table's counts_shape), the expected number of judged
-    items of each state, the log-likelihood, and Σ|Δp| of the posterior since the step before if that was asked for."""
+    items of each state, shape (n_states,), and the log-likelihood."""
 
     counts: Floats
     state_counts: NDArray[np.float64]
     log_likelihood: float
-    change: float = float("inf")
 
 
 class PartialCounts(NamedTuple):
@@ -38,7 +37,6 @@ class PartialCounts(NamedTuple):
 
     state_counts: NDArray[np.float64]
     log_likelihood: float
-    change: float
 
 
 def n_chunks(matrix: AnnotationMatrix) -> int:
@@ -54,31 +52,18 @@ def scratch_for(matrix: AnnotationMatrix, chunks: Sequence[Chunk], n_states: int
     return Scratch(n_items, n_states, n_entries, matrix.dtype)
 
 
-def run_chunk(
-    matrix: AnnotationMatrix,
-    table: Table,
-    chunk: Chunk,
-    scratch: Scratch,
-    counts: Floats,
-    before: Floats | None = None,
-) -> PartialCounts:
-    """Clear *counts* and add those of the chunk's blocks in order.
-
-    *before*, shape (n_judged, n_states), holds the posterior of the previous step and takes the new one.
-    """
+def run_chunk(matrix: AnnotationMatrix, table: Table, chunk: Chunk, scratch: Scratch, counts: Floats) -> PartialCounts:
+    """Clear *counts* and add those of the chunk's blocks in order."""
     counts[...] = 0
     state_counts = np.zeros(table.n_states)
-    log_likelihood = change = 0.0
+    log_likelihood = 0.0
     for start, stop in chunk:
         block = matrix.block(start, stop, scratch.ones)
         posterior, block_likelihood = table.posterior(block, scratch)
         table.add_counts(block, posterior, counts)
         state_counts += posterior.sum(axis=0, dtype=np.float64)
         log_likelihood += block_likelihood
-        if before is not None:
-            change += float(np.abs(posterior - before[start:stop]).sum(dtype=np.float64))
-            before[start:stop] = posterior
-    return PartialCounts(state_counts, log_likelihood, change)
+    return PartialCounts(state_counts, log_likelihood)
 
 
 def write_posterior(matrix: AnnotationMatrix, table: Table, chunk: Chunk, scratch: Scratch, out: Floats) -> None:

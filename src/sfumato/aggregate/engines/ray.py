@@ -42,21 +42,19 @@ class RayEngine:
         self._shares: list[tuple[AnnotationMatrix, list[Chunk]]] = []
         self._actors: list[Any] = []
 
-    def expect(self, table: Table, *, track_change: bool = False) -> Expectation:
+    def expect(self, table: Table) -> Expectation:
         """Return the expected counts and the log-likelihood under *table*."""
-        (counts, partial), repeated = self._until_done(table, "expect", track_change)
-        # Survivors of a loss have seen the table before and would report no change.
-        change = float("inf") if repeated or not track_change else partial.change
-        return Expectation(counts.copy(), partial.state_counts, partial.log_likelihood + table.shared, change)
+        counts, partial = self._until_done(table, "expect")
+        # What Ray hands over cannot be written to, and the model makes its table in place.
+        return Expectation(counts.copy(), partial.state_counts, partial.log_likelihood + table.shared)
 
     def posterior(self, table: Table) -> Floats:
         """Return p(state | annotations), shape (n_items, n_states), in the order of the annotations' items."""
         out = np.empty((self.matrix.n_items, table.n_states), dtype=self.matrix.dtype)
         if self.matrix.n_judged < self.matrix.n_items:
             out[:] = table.prior()
-        parts, _ = self._until_done(table, "posterior")
         begin = 0
-        for part in parts:
+        for part in self._until_done(table, "posterior"):
             out[self.matrix.item_order[begin : begin + len(part)]] = part
             begin += len(part)
         return out
@@ -75,16 +73,14 @@ class RayEngine:
             self._ray.shutdown()
             self._started_here = False
 
-    def _until_done(self, table: Table, step: str, *options: Any) -> tuple[Any, bool]:
-        """Return what the actors made of *table*, and whether it took more than one attempt."""
+    def _until_done(self, table: Table, step: str) -> Any:
+        """Return what the actors made of *table*, with lost actors replaced as often as need be."""
         self._prepare(table)
-        for attempt in range(_MOST_REPEATS):
+        for _ in range(_MOST_REPEATS):
             try:
                 shared = self._ray.put(table)
-                made = [getattr(actor, step).remote(shared, *options) for actor in self._actors]
-                if step == "expect":
-                    return self._ray.get(self._summed(made)), attempt > 0
-                return self._ray.get(made), attempt > 0
+                made = [getattr(actor, step).remote(shared) for actor in self._actors]
+                return self._ray.get(self._summed(made) if step == "expect" else made)
             except (self._ray.exceptions.RayActorError, self._ray.exceptions.ObjectLostError):
                 self._rebuild()
         raise RuntimeError(f"The Ray cluster lost an actor {_MOST_REPEATS} times in a row; giving up.")
@@ -127,19 +123,15 @@ class _Shard:
         self._matrix = matrix
         self._chunks = chunks
         self._scratch: Scratch = scratch_for(matrix, chunks, n_states)
-        self._before: Floats | None = None
 
     def alive(self) -> bool:
         return True
 
-    def expect(self, table: Table, track_change: bool) -> tuple[Floats, PartialCounts]:
-        if track_change and self._before is None:
-            self._before = np.zeros((self._matrix.n_judged, table.n_states), dtype=self._matrix.dtype)
-        before = self._before if track_change else None
-        total = (np.zeros(table.counts_shape, self._matrix.dtype), PartialCounts(np.zeros(table.n_states), 0.0, 0.0))
+    def expect(self, table: Table) -> tuple[Floats, PartialCounts]:
+        total = (np.zeros(table.counts_shape, self._matrix.dtype), PartialCounts(np.zeros(table.n_states), 0.0))
         counts = np.empty(table.counts_shape, dtype=self._matrix.dtype)
         for chunk in self._chunks:
-            total = _add(total, (counts, run_chunk(self._matrix, table, chunk, self._scratch, counts, before)))
+            total = _add(total, (counts, run_chunk(self._matrix, table, chunk, self._scratch, counts)))
         return total
 
     def posterior(self, table: Table) -> Floats:
@@ -153,9 +145,7 @@ class _Shard:
 def _add(left: tuple[Floats, PartialCounts], right: tuple[Floats, PartialCounts]) -> tuple[Floats, PartialCounts]:
     (counts, one), (more, other) = left, right
     return counts + more, PartialCounts(
-        one.state_counts + other.state_counts,
-        one.log_likelihood + other.log_likelihood,
-        one.change + other.change,
+        one.state_counts + other.state_counts, one.log_likelihood + other.log_likelihood
     )
 
 

@@ -47,22 +47,17 @@ class ThreadsEngine:
         self._chunks: list[Chunk] = []
         self._scratches: SimpleQueue[Scratch] = SimpleQueue()
         self._counts: list[Floats] = []
-        self._before: Floats | None = None
 
-    def expect(self, table: Table, *, track_change: bool = False) -> Expectation:
+    def expect(self, table: Table) -> Expectation:
         """Return the expected counts and the log-likelihood under *table*."""
         self._prepare(table)
         if len(self._counts) != len(self._chunks) or any(c.shape != table.counts_shape for c in self._counts):
             self._counts = [np.empty(table.counts_shape, dtype=self.matrix.dtype) for _ in self._chunks]
-        if not track_change:
-            self._before = None
-        elif self._before is None or self._before.shape[1] != table.n_states:
-            self._before = np.zeros((self.matrix.n_judged, table.n_states), dtype=self.matrix.dtype)
 
         def run(work: tuple[Chunk, Floats]) -> PartialCounts:
             scratch = self._scratches.get()
             try:
-                return run_chunk(self.matrix, table, work[0], scratch, work[1], self._before)
+                return run_chunk(self.matrix, table, work[0], scratch, work[1])
             finally:
                 self._scratches.put(scratch)
 
@@ -71,7 +66,6 @@ class ThreadsEngine:
             counts=self._added(table.counts_shape),
             state_counts=sum((part.state_counts for part in partial), start=np.zeros(table.n_states)),
             log_likelihood=sum(part.log_likelihood for part in partial) + table.shared,
-            change=sum(part.change for part in partial) if track_change else float("inf"),
         )
 
     def posterior(self, table: Table) -> Floats:
@@ -102,7 +96,6 @@ class ThreadsEngine:
             self._pool.shutdown(cancel_futures=True)
             self._pool = None
         self._counts = []
-        self._before = None
         self._n_states = 0
 
     def _prepare(self, table: Table) -> None:

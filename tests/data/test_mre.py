@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.data import mre
 from sfumato.errors import OptionError
 
 
@@ -90,9 +89,10 @@ def test_personal_columns_are_cut_out_of_a_download():
     upstream = (
         '_unit_id,_ip,relations,_country,_city,_region,_channel,sent_id\n1,192.0.2.7,"[A],\nB",NLD,X,Y,neodev,9\n'
     )
-    kept = mre.without_personal_columns(upstream.encode())
+    clean = next(file.clean for file in sf.data.entry("mre").files if file.clean is not None)
+    kept = clean(upstream.encode())
     assert list(csv.reader(io.StringIO(kept.decode(), newline=""))) == [
         ["_unit_id", "relations", "sent_id"],
         ["1", "[A],\nB", "9"],
     ]
-    assert mre.without_personal_columns(kept) == kept
+    assert clean(kept) == kept

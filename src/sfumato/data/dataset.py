@@ -41,6 +41,11 @@ class DataFile:
     archive: DataFile | None = None
     parts: tuple[str, ...] = ()
 
+    @property
+    def source(self) -> str | None:
+        """The web address from which the file, or the archive that holds it, can be fetched."""
+        return self.address if self.archive is None else self.archive.address
+
 
 @dataclass(frozen=True, eq=False)
 class DataSet:

@@ -170,5 +170,5 @@ def _verify_download(file: DataFile, partial: Path) -> None:
     else:
         return
     partial.unlink()
-    source = file.address if file.archive is None else f"{file.archive.address} ({file.address})"
+    source = file.source if file.archive is None else f"{file.source} ({file.address})"
     raise InputError(f"What {source} sends is not {file.path} as it was ({difference}); nothing was kept.")

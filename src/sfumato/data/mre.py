@@ -42,7 +42,7 @@ def load(
 
     *sentences*: the 975 that an expert judged, or all. *cause*: an annotation is "cause" when that relation was
     selected; with "anywhere" when the letters CAUSE occur in any cell of the row, as in the code of Wright and
-    Augenstein (2023), so that their table can be compared.
+    Augenstein, so that their table can be compared.
     """
     check_choice(sentences, ("expert", "all"), option="sentences")
     check_choice(cause, ("selected", "anywhere"), option="cause")
@@ -109,7 +109,7 @@ def _read_judgements(folder: Path, *, anywhere: bool) -> pl.DataFrame:
     return rows.with_columns(pl.Series("annotator", pseudonyms(rows["annotator"])))
 
 
-def without_personal_columns(content: bytes) -> bytes:
+def _without_personal_columns(content: bytes) -> bytes:
     """Return the table without the columns that say where and through which site a person answered."""
     rows = csv.reader(io.StringIO(content.decode(), newline=""))
     header = next(rows)
@@ -192,7 +192,7 @@ ENTRY = Entry(
                 address=github(_REPOSITORY, _COMMIT, path.replace("raw_", "raw/")),
                 size=size,
                 git_blob=git_blob,
-                clean=without_personal_columns,
+                clean=_without_personal_columns,
             )
             for path, (size, git_blob) in zip(_BATCHES, _UPSTREAM, strict=True)
         ),

@@ -5,7 +5,7 @@ Each set is one module beside this one, with its `Entry` under the name ``ENTRY`
 
 from __future__ import annotations
 
-__all__ = ["entry", "load", "names", "path"]
+__all__ = ["chosen", "entry", "load", "names", "path"]
 
 import inspect
 from importlib import import_module
@@ -62,7 +62,7 @@ def path(name: str, *, part: str | None = None) -> Path:
     nearest = min((root / known.folder for root in places.folders()), key=lambda f: len(places.missing(f, wanted)))
     absent = places.missing(nearest, wanted)
     more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
-    source = f" from {absent[0].address}" if absent[0].address else f", see {known.homepage}"
+    source = f" from {absent[0].source}" if absent[0].source else f", see {known.homepage}"
     full_name = name if part is None or "/" in name else f"{name}/{part}"
     raise MissingDataError(
         f"The data set {full_name!r} is not on this machine: put {absent[0].path}{more} into {nearest} "

@@ -98,6 +98,8 @@ def test_a_missing_set_is_told_in_one_sentence(tmp_path, monkeypatch):
     )
     with pytest.raises(MissingDataError, match=r"'snow2008/joy'.* and 1 more .*sfumato data get snow2008/joy$"):
         sf.data.load("snow2008", part="joy")
+    with pytest.raises(MissingDataError, match=r"put raw_human_data\.csv into .*cifar10s by hand, see https://[^ ]*$"):
+        sf.data.load("cifar10s")
 
 
 def test_the_folder_of_the_user_comes_before_the_cache(tmp_path, monkeypatch):

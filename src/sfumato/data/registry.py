@@ -62,11 +62,12 @@ def path(name: str, *, part: str | None = None) -> Path:
     nearest = min((root / known.folder for root in places.folders()), key=lambda f: len(places.missing(f, wanted)))
     absent = places.missing(nearest, wanted)
     more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
-    source = f" from {absent[0].source}" if absent[0].source else f", see {known.homepage}"
     full_name = name if part is None or "/" in name else f"{name}/{part}"
+    start = f"The data set {full_name!r} is not on this machine: put {absent[0].path}{more} into {nearest} "
+    if not all(file.source for file in absent):
+        raise MissingDataError(f"{start}by hand, see {known.homepage}")
     raise MissingDataError(
-        f"The data set {full_name!r} is not on this machine: put {absent[0].path}{more} into {nearest} "
-        f"({absent[0].size:,} bytes{source}), or run: sfumato data get {full_name}"
+        f"{start}({absent[0].size:,} bytes from {absent[0].source}), or run: sfumato data get {full_name}"
     )
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sfumato.core import storage
+from sfumato.core.alphabetical import alphabetical
 from sfumato.core.order_free import name_keys, on_grid, scrambled
 from sfumato.core.origin import fingerprint_of
 from sfumato.core.simplex import SUM_TOLERANCE
@@ -181,12 +182,12 @@ class Annotations:
     @cached_property
     def canonical_items(self) -> NDArray[np.int64]:
         """The items in alphabetical order, as codes; sums taken in this order do not depend on the row order."""
-        return _alphabetical(self.items)
+        return alphabetical(self.items)
 
     @cached_property
     def canonical_annotators(self) -> NDArray[np.int64]:
         """The annotators in alphabetical order, as codes."""
-        return _alphabetical(self.annotators)
+        return alphabetical(self.annotators)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -345,10 +346,6 @@ def _sorted_distributions(
     kept = np.bincount(annotation_of_row[said], minlength=len(starts))
     starts = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)
     return i[said], j[said], k[said], w[said], starts
-
-
-def _alphabetical(names: Sequence[str]) -> NDArray[np.int64]:
-    return np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
 
 
 def _same(left: NDArray[Any] | None, right: NDArray[Any] | None) -> bool:

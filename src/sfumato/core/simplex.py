@@ -123,7 +123,9 @@ def jensen_shannon_divergence(probs: ArrayLike, other: ArrayLike, *, base: float
     from scipy.special import rel_entr
 
     probs, other = _floats(probs), _floats(other)
-    middle = (probs + other) / 2
+    both = probs + other
+    # Half of the smallest number there is rounds to zero, and p log(p/0) would make the divergence infinite.
+    middle = np.where(both / 2 == 0, both, both / 2)
     result = (rel_entr(probs, middle) + rel_entr(other, middle)).sum(axis=-1) / 2
     # Rounding may leave it an ulp below zero or above log 2, and a square root downstream must not see that.
     return _in_base(np.clip(result, 0, math.log(2)), base)
@@ -151,7 +153,8 @@ def temper(probs: ArrayLike, temperature: float | ArrayLike) -> Floats:
 
 def check_simplex(probs: Floats, *, names: Sequence[str] | None = None, what: str = "probabilities") -> None:
     """Raise an `InputError` that names the first row of *probs* that is not a distribution."""
-    low, total = probs.min(axis=-1, initial=0.0), probs.sum(axis=-1)
+    with np.errstate(invalid="ignore"):  # ∞ − ∞, which is told below
+        low, total = probs.min(axis=-1, initial=0.0), probs.sum(axis=-1)
     # A NaN fails both comparisons, so one look at the sums and the minima finds every kind of fault.
     good = (low >= 0) & (np.abs(total - 1) <= SUM_TOLERANCE)
     if good.all():

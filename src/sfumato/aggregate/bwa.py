@@ -61,8 +61,10 @@ def bwa(
     for value, option in ((shape, "shape"), (shrinkage, "shrinkage")):
         if not 0 < value < np.inf:
             raise OptionError(f"The option '{option}' must be a positive number. Got {value} instead.")
-    if max_iter < 1 or not tolerance >= 0:
-        raise OptionError(f"max_iter must be 1 or more and tolerance not negative. Got {max_iter} and {tolerance}.")
+    if max_iter < 1:
+        raise OptionError(f"The option 'max_iter' must be at least 1. Got {max_iter} instead.")
+    if not tolerance >= 0:
+        raise OptionError(f"The option 'tolerance' must be 0 or more. Got {tolerance} instead.")
     check_memory(
         8 * 5 * annotations.n_classes * (annotations.n_items + annotations.n_annotators),
         what=f"BWA of {annotations.n_items:,} items with {annotations.n_classes:,} classes",

@@ -49,7 +49,7 @@ def glad(
     Expectation–maximisation: the M-step takes a Newton step for every ability, then one for every log β, each of which
     is a problem of one number given the other side, and refuses the steps that would lower the objective. ``trace`` is
     the log of the joint density of labels, abilities and log β, and never falls. It ends when an iteration gains less
-    than *tolerance* per annotation.
+    than *tolerance* per annotation, at the maximum that is reached from abilities and log β of 1; there may be others.
 
     ``soft_labels.uncertainty`` is the difficulty 1/β_i: near 0 everybody is right, large means that ability does not
     help. An annotator's competence is σ(α_j β) at the β of the typical item (the geometric mean of all β_i), hence
@@ -61,8 +61,10 @@ def glad(
     >>> result.soft_labels.top(), result.annotators.competence.round(2).tolist()
     (('1', '0', '1'), [0.99, 0.99, 0.13])
     """
-    if max_iter < 1 or not tolerance >= 0:
-        raise OptionError(f"max_iter must be 1 or more and tolerance not negative. Got {max_iter} and {tolerance}.")
+    if max_iter < 1:
+        raise OptionError(f"The option 'max_iter' must be at least 1. Got {max_iter} instead.")
+    if not tolerance >= 0:
+        raise OptionError(f"The option 'tolerance' must be 0 or more. Got {tolerance} instead.")
     n_items, n_classes = annotations.n_items, annotations.n_classes
     check_memory(
         5 * 8 * (n_items * n_classes + 4 * len(annotations.item)),
@@ -80,7 +82,8 @@ def glad(
         objective = trace[-1]
     if not converged:
         warnings.warn(
-            f"GLAD stopped at its limit of {max_iter} iterations. Raise max_iter, or the tolerance.",
+            f"Stopped at the limit of {max_iter} iterations before an iteration gained less than {tolerance:g} per "
+            "annotation. Raise 'max_iter', or 'tolerance' if this is near enough.",
             ConvergenceWarning,
             stacklevel=2,
         )

@@ -216,7 +216,9 @@ class Annotations:
         # with them the same bits however the rows came.
         weights = None if self.is_hard else on_grid(self.weight, int(np.diff(self.offsets).max(initial=1)))
         size = self.n_items * self.n_classes
-        return np.bincount(flat, weights=weights, minlength=size).astype(np.float64).reshape(self.n_items, -1)
+        return (
+            np.bincount(flat, weights=weights, minlength=size).astype(np.float64).reshape(self.n_items, self.n_classes)
+        )
 
     def per_item(self) -> NDArray[np.int64]:
         """Return the number of annotations of each item, shape (n_items,)."""
@@ -240,8 +242,11 @@ class Annotations:
             starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
             rows = np.repeat(self.starts[:-1][chosen] - starts[:-1], lengths) + np.arange(starts[-1])
         weight = np.broadcast_to(np.float64(1), rows.shape) if self.is_hard else self.weight[rows]
+        item, annotator, label = self.item[rows], self.annotator[rows], self.label[rows]
+        for array in (item, annotator, label, weight, starts):
+            array.flags.writeable = False
         return type(self)(
-            item=self.item[rows], annotator=self.annotator[rows], label=self.label[rows], weight=weight,
+            item=item, annotator=annotator, label=label, weight=weight,
             items=self.items, annotators=self.annotators, classes=self.classes, starts=starts,
             sequence=self.sequence, position=self.position,
         )  # fmt: skip
@@ -291,7 +296,7 @@ def class_order(labels: Iterable[str]) -> tuple[str, ...]:
 
 def _checked_codes(codes: ArrayLike, size: int, *, what: str) -> Codes:
     array = np.asarray(codes)
-    if array.ndim != 1 or array.dtype.kind not in "iu":
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise InputError(f"The {what} codes must be a row of integers. Got {array.dtype} of shape {array.shape}.")
     if array.size and (array.min() < 0 or array.max() >= size):
         bad = array[(array < 0) | (array >= size)][0]

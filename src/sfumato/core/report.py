@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import numpy as np
+
 from sfumato.core.origin import Origin
 
 
@@ -93,7 +95,7 @@ class Report:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Report:
         """Return the report that `to_dict` wrote."""
-        numbers = [Number(**{**number, "value": _number(number["value"])}) for number in data["numbers"]]
+        numbers = [Number(**_measured(number)) for number in data["numbers"]]
         return cls(data["title"], numbers, Origin.from_dict(data["origin"]), data["notes"], data.get("details"))
 
     def to_json(self) -> str:
@@ -126,7 +128,15 @@ def _short(value: float | None) -> str:
     return "" if value is None else f"{value:.4g}" if abs(value) < 1e-3 and value else f"{value:.4f}"
 
 
+def _measured(number: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a number with those that are not finite, which JSON has as text, as numbers again."""
+    floats = {key: float(number[key]) for key in ("value", "low", "high", "level") if number.get(key) is not None}
+    return {**number, **floats}
+
+
 def _finite(value: Any) -> Any:
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, dict):
@@ -134,7 +144,3 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_finite(inner) for inner in value]
     return value
-
-
-def _number(value: Any) -> float:
-    return float(value)

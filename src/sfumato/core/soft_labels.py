@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["SoftLabels"]
+__all__ = ["SoftLabels", "check_shape", "frozen", "same_or_none"]
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -12,8 +12,12 @@ from sfumato.core import storage as _storage
 from sfumato.core.version import __version__
 
 if TYPE_CHECKING:
-    from sfumato import aggregate, data, errors
+    from sfumato import aggregate, data, errors, evaluate
+    from sfumato.aggregate.compare import compare
+    from sfumato.aggregate.panel import agreement
+    from sfumato.aggregate.panel_size import panel_size
     from sfumato.core.annotations import Annotations
+    from sfumato.core.gold import Gold
     from sfumato.core.origin import Origin
     from sfumato.core.predictions import Predictions
     from sfumato.core.report import Report
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Annotations",
+    "Gold",
     "Origin",
     "Predictions",
     "Report",
@@ -31,23 +36,31 @@ __all__ = [
     "SoftLabels",
     "__version__",
     "aggregate",
+    "agreement",
+    "compare",
     "data",
     "errors",
+    "evaluate",
+    "panel_size",
     "read_annotations",
     "read_gold",
 ]
 
 _HOMES = {
     "Annotations": "sfumato.core.annotations",
+    "Gold": "sfumato.core.gold",
     "Origin": "sfumato.core.origin",
     "Predictions": "sfumato.core.predictions",
     "Report": "sfumato.core.report",
     "Response": "sfumato.core.responses",
     "SoftLabels": "sfumato.core.soft_labels",
+    "agreement": "sfumato.aggregate.panel",
+    "compare": "sfumato.aggregate.compare",
+    "panel_size": "sfumato.aggregate.panel_size",
     "read_annotations": "sfumato.tables.read",
     "read_gold": "sfumato.tables.read_gold",
 }
-_ROOMS = ("aggregate", "data", "errors")
+_ROOMS = ("aggregate", "data", "errors", "evaluate")
 
 _storage.connect(lambda: import_module("sfumato.tables.doors"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 __all__ = ["app"]
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -23,22 +23,32 @@ def list_sets(json: Json = False) -> None:
     from sfumato import data
     from sfumato.errors import MissingDataError
 
-    rows = []
+    places: dict[str, str | None] = {}
     for name in data.names():
-        known = data.entry(name)
         try:
-            where: str | None = str(data.path(name))
+            places[name] = str(data.path(name))
         except MissingDataError:
-            where = None
-        rows.append({"name": name, "title": known.title, "parts": list(known.parts), "size": known.size, "at": where})
+            places[name] = None
+    known = {name: data.entry(name) for name in places}
     if json:
-        screen.say_json(rows)
+        screen.say_json(
+            [
+                {"name": name, "title": entry.title, "parts": list(entry.parts), "size": entry.size, "at": places[name]}
+                for name, entry in known.items()
+            ]
+        )
         return
     screen.table(
         ["name", "what", "here", "parts", "MB"],
         [
-            [r["name"], r["title"], "yes" if r["at"] else "no", str(len(r["parts"]) or ""), f"{r['size'] / 1e6:.1f}"]
-            for r in rows
+            [
+                name,
+                entry.title,
+                "yes" if places[name] else "no",
+                str(len(entry.parts) or ""),
+                f"{entry.size / 1e6:.1f}",
+            ]
+            for name, entry in known.items()
         ],
         left=3,
     )
@@ -50,7 +60,7 @@ def describe(name: Name, json: Json = False) -> None:
     from sfumato import data
 
     known = data.entry(name)
-    about = {
+    about: dict[str, Any] = {
         "name": known.name,
         "title": known.title,
         "summary": known.summary,
@@ -61,7 +71,7 @@ def describe(name: Name, json: Json = False) -> None:
         "homepage": known.homepage,
         "notes": list(known.notes),
         "files": [
-            {"path": file.path, "address": file.address, "size": file.size, "sha256": file.sha256}
+            {"path": file.path, "source": file.source, "size": file.size, "sha256": file.sha256}
             for file in known.files
         ],
     }
@@ -94,7 +104,7 @@ def get(name: Name) -> None:
     from sfumato import data
 
     with screen.working(f"Fetching {name}") as advance:
-        folder = data.get(name, progress=advance)
+        folder = data.get(name, progress=lambda _, done, total: advance(done, total))
     screen.say(str(folder))
 
 

@@ -35,9 +35,13 @@ def demo(
     """Simulated annotators judge real images → soft labels → a small model → a report with pictures."""
     from sfumato.aggregate import centroid, dawid_skene, views
     from sfumato.cli.demo_study import N_CARELESS, fit_and_predict, simulate_study
-    from sfumato.tables.write import make_folder, write_text
+    from sfumato.errors import OptionError
+    from sfumato.tables.write import write_whole
 
-    make_folder(out)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OptionError(f"{out} cannot be made a folder ({error.strerror}). Name another with --out.") from None
     with screen.working("Annotators are judging 1,797 images"):
         study = simulate_study(seed=seed)
         study.votes.save(out / "votes.csv")
@@ -67,7 +71,7 @@ def demo(
     screen.say(f"3. A linear model, trained on {len(train):,} images, tested on {len(test)}")
     screen.table(*_model_table(study, models))
 
-    write_text(out / "report.html", _page(study, made, models, seed=seed))
+    write_whole(out / "report.html", _page(study, made, models, seed=seed))
     screen.say(f"4. The report with pictures: {out / 'report.html'}\n")
     screen.say(f"Next: sfumato aggregate {out / 'votes.csv'} --method dawid_skene --out labels.csv")
 

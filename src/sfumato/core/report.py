@@ -9,10 +9,12 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from os import PathLike
 from typing import Any
 
 import numpy as np
 
+from sfumato.core import storage
 from sfumato.core.origin import Origin
 
 
@@ -101,6 +103,16 @@ class Report:
     def to_json(self) -> str:
         """Return the report as JSON; a number that is not finite stands as text, as JSON has none."""
         return json.dumps(_finite(self.to_dict()), ensure_ascii=False, indent=2, allow_nan=False)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the report as .json, which `load` reads again, or as .md, whole or not at all."""
+        storage.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Report:
+        """Read a report that was saved as .json."""
+        result: Report = storage.load(cls, path)
+        return result
 
     def to_markdown(self) -> str:
         """Return the report as a Markdown table."""

@@ -6,9 +6,9 @@ here, so that ``soft.save("soft.parquet")`` works although nothing in `core` imp
 
 from __future__ import annotations
 
-__all__ = ["Doors", "arrow_stream", "connect", "load", "save"]
+__all__ = ["Doors", "arrow_stream", "connect", "load", "save", "save_columns"]
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from os import PathLike
 from typing import Any, Protocol
 
@@ -19,6 +19,7 @@ class Doors(Protocol):
     """What a module must offer to be connected."""
 
     def save(self, table: Any, path: str | PathLike[str]) -> None: ...
+    def save_columns(self, columns: Mapping[str, Any], path: str | PathLike[str]) -> None: ...
     def load(self, kind: type[Any], path: Any) -> Any: ...
     def arrow_stream(self, table: Any, requested_schema: object | None) -> object: ...
 
@@ -32,6 +33,11 @@ def connect(doors: Callable[[], Doors]) -> None:
 def save(table: Any, path: str | PathLike[str]) -> None:
     """Write a table of the data model to a file."""
     _connected().save(table, path)
+
+
+def save_columns(columns: Mapping[str, Any], path: str | PathLike[str]) -> None:
+    """Write columns of equal length, by name, to a file."""
+    _connected().save_columns(columns, path)
 
 
 def load(kind: type[Any], path: Any) -> Any:

@@ -13,8 +13,9 @@ classes, annotators and items that no row names. Numbers come back equal to the 
 
 from __future__ import annotations
 
-__all__ = ["arrow_stream", "load", "save"]
+__all__ = ["arrow_stream", "check_target", "load", "save", "save_columns"]
 
+from collections.abc import Mapping
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ from sfumato.tables.read_gold import read_gold
 from sfumato.tables.read_soft import read_soft
 from sfumato.tables.soft_layout import soft_frame, soft_records
 from sfumato.tables.source import check_file, read_json
-from sfumato.tables.write import write_whole
+from sfumato.tables.write import check_writable, write_whole
 
 
 def save(table: Any, path: str | PathLike[str]) -> None:
@@ -41,6 +42,17 @@ def save(table: Any, path: str | PathLike[str]) -> None:
     else:
         frame, metadata = _laid_out(table, format_of(path))
         write_frame(path, frame, metadata)
+
+
+def save_columns(columns: Mapping[str, Any], path: str | PathLike[str]) -> None:
+    """Write columns of equal length, by name, in the format that the ending of *path* names, whole or not at all."""
+    write_frame(path, pl.DataFrame(dict(columns)), {"kind": "columns"})
+
+
+def check_target(path: str | PathLike[str]) -> None:
+    """Refuse a path to which no table could be saved, before the work for it begins."""
+    format_of(path)
+    check_writable(path)
 
 
 def load(kind: type[Any], path: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["write_whole", "written_whole"]
+__all__ = ["check_writable", "write_whole", "written_whole"]
 
 import os
 import secrets
@@ -30,7 +30,7 @@ def written_whole(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
     ...     Path(folder, "a.txt").read_text()
     'whole'
     """
-    target, mode = _checked_target(path)
+    target, mode = check_writable(path)
     # Beside the target, because only within one file system is a replacement a single step; short and without the
     # target's name, which may already be as long as a name can be.
     part = target.parent / f".sfumato-{secrets.token_hex(8)}.part"
@@ -60,7 +60,7 @@ def write_whole(path: str | PathLike[str], content: str | bytes) -> None:
         file.write(content.encode() if isinstance(content, str) else content)
 
 
-def _checked_target(path: str | PathLike[str]) -> tuple[Path, int | None]:
+def check_writable(path: str | PathLike[str]) -> tuple[Path, int | None]:
     """Return the file that *path* leads to and, where it exists, its rights; refuse what cannot be replaced."""
     try:
         target = Path(os.path.realpath(path))

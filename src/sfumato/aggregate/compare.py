@@ -1,0 +1,147 @@
+"""Which method to trust, learnt without any gold: every view scored by annotations that it has not seen."""
+
+from __future__ import annotations
+
+__all__ = ["COMPARED", "compare"]
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.aggregate.held_out import HeldOut, Progress, held_out
+from sfumato.aggregate.views import fitted
+from sfumato.core.annotations import Annotations
+from sfumato.core.gold import Gold
+from sfumato.core.origin import Origin
+from sfumato.core.report import Number, Report
+from sfumato.core.seeds import Seed, generator, recorded
+from sfumato.errors import InputError, OptionError
+
+Floats = NDArray[np.float64]
+
+# Every view that is not the sharpened double of another; plain maximum likelihood is told apart from the default prior.
+COMPARED: Mapping[str, Mapping[str, Any]] = {
+    "standard": {},
+    "softmax": {},
+    "wawa": {},
+    "zero_based_skill": {},
+    "one_coin": {},
+    "dawid_skene": {},
+    "dawid_skene_ml": {"method": "dawid_skene", "prior": "ml"},
+    "ibcc": {},
+    "mace": {},
+    "glad": {},
+    "bwa": {},
+    "ebcc": {"restarts": 5},
+}
+_LEVEL = 0.95
+_N_BINS = 15
+
+
+def compare(
+    annotations: Annotations,
+    views: Sequence[str] | Mapping[str, Mapping[str, Any]] = (),
+    *,
+    gold: Gold | None = None,
+    folds: int = 4,
+    resamples: int = 1000,
+    seed: Seed = 0,
+    progress: Progress | None = None,
+) -> Report:
+    """Return the held-out log-likelihood of each view with its interval, the best view first.
+
+    *views* as in `sfumato.aggregate.views`; all methods where it is empty. The log-likelihood is a mean per annotation
+    in nats (see `sfumato.aggregate.held_out`); ``behind`` is how much a view lies below the best one, with an interval
+    of its own, since both are scored on the same annotations: an interval that holds 0 says that the two are not told
+    apart. Intervals are bootstraps over items. ``weight`` is what ``weights="held_out"`` gives the view in a join.
+
+    With *gold* accuracy, log loss (nats, probabilities below 1e-12 count as that) and calibration error (15 bins) of
+    each view made of all annotations are added, and of ``held_out``, the average under the held-out weights.
+
+    >>> votes = Annotations.from_rows(list("aaabbbcccd"), list("xyzxyzxyzx"), list("1101001110"))
+    >>> compare(votes, ["standard", "one_coin"], resamples=50).notes
+    ("'standard' foresees left-out annotations best.", 'Not told apart from it: one_coin.')
+    """
+    chosen: Sequence[str] | Mapping[str, Mapping[str, Any]] = views if len(views) else COMPARED
+    if resamples < 1:
+        raise OptionError(f"The option 'resamples' must be 1 or more. Got {resamples} instead.")
+    codes = None
+    if gold is not None:
+        codes = gold.aligned(annotations.items, annotations.classes)
+        if not (codes >= 0).any():
+            raise InputError("None of the annotated items has a gold label among the classes of the annotations.")
+    scored = held_out(annotations, chosen, folds=folds, seed=seed, progress=progress)
+    order = np.argsort(-scored.scores(), kind="stable")
+    intervals = _intervals(scored, order[0], resamples, generator(seed))
+    by_gold: dict[str, list[Number]] = {}
+    if codes is not None:
+        made = {name: result.soft_labels.probs for name, result in fitted(annotations, chosen, seed=seed).items()}
+        made["held_out"] = np.tensordot(scored.weights, np.array([made[name] for name in scored.names]), axes=1)
+        by_gold = {name: _against_gold(name, probs, codes) for name, probs in made.items()}
+    n = int(annotations.n_annotations)
+    numbers = []
+    for place in order:
+        name = scored.names[place]
+        score, behind = intervals[int(place)]
+        numbers.append(Number("held_out_log_likelihood_score", n=n, of=name, **score))
+        numbers.append(Number("behind", n=n, of=name, **behind))
+        numbers.append(Number("weight", float(scored.weights[place]), n=n, of=name))
+        numbers += by_gold.get(name, [])
+    numbers += by_gold.get("held_out", [])
+    options = {"views": _plain(chosen), "folds": folds, "resamples": resamples}
+    origin = Origin("compare", options, recorded(seed), annotations.fingerprint)
+    return Report("Views by the annotations they have not seen", numbers, origin, _notes(scored, order, intervals))
+
+
+def _intervals(
+    scored: HeldOut, best: int, resamples: int, rng: np.random.Generator
+) -> list[tuple[dict[str, float], dict[str, float]]]:
+    """Return for each view its score and how far it is behind the best, with bootstrap intervals over items."""
+    sums, counts = scored.per_item()
+    judged = np.flatnonzero(counts)
+    sums, counts = sums[:, judged], counts[judged]
+    drawn = np.empty((resamples, len(scored.names)))
+    for b in range(resamples):
+        times = np.bincount(rng.integers(0, len(judged), len(judged)), minlength=len(judged)).astype(np.float64)
+        drawn[b] = sums @ times / (counts @ times)
+    scores = scored.scores()
+
+    def number(value: float, values: Floats) -> dict[str, float]:
+        low, high = np.quantile(values, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
+        return {"value": float(value), "low": float(low), "high": float(high), "level": _LEVEL}
+
+    return [
+        (number(scores[v], drawn[:, v]), number(scores[best] - scores[v], drawn[:, best] - drawn[:, v]))
+        for v in range(len(scored.names))
+    ]
+
+
+def _against_gold(name: str, probs: NDArray[np.floating[Any]], codes: NDArray[np.integer[Any]]) -> list[Number]:
+    rows = np.flatnonzero(codes >= 0)
+    known, gold = np.asarray(probs, dtype=np.float64)[rows], codes[rows]
+    confidence, right = known.max(axis=1), known.argmax(axis=1) == gold
+    bins = np.clip(np.ceil(confidence * _N_BINS).astype(np.int64) - 1, 0, _N_BINS - 1)
+    gaps = np.bincount(bins, weights=right - confidence, minlength=_N_BINS)
+    values = {
+        "accuracy_score": right.mean(),
+        "log_loss": -np.log(np.maximum(known[np.arange(len(gold)), gold], 1e-12)).mean(),
+        "expected_calibration_error": np.abs(gaps).sum() / len(gold),
+    }
+    return [Number(what, float(value), n=len(gold), of=name) for what, value in values.items()]
+
+
+def _notes(
+    scored: HeldOut, order: NDArray[np.intp], intervals: list[tuple[dict[str, float], dict[str, float]]]
+) -> list[str]:
+    best = scored.names[int(order[0])]
+    tied = [scored.names[int(v)] for v in order[1:] if intervals[int(v)][1]["low"] <= 0]
+    notes = [f"'{best}' foresees left-out annotations best."]
+    if tied:
+        notes.append(f"Not told apart from it: {', '.join(tied)}.")
+    return notes
+
+
+def _plain(views: Sequence[str] | Mapping[str, Mapping[str, Any]]) -> Any:
+    return {name: dict(given) for name, given in views.items()} if isinstance(views, Mapping) else list(views)

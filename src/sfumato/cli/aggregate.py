@@ -1,0 +1,145 @@
+"""``sfumato aggregate``: votes in, soft labels out."""
+
+from __future__ import annotations
+
+__all__ = ["register"]
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sfumato.cli import screen
+from sfumato.cli import votes as reading
+from sfumato.errors import OptionError
+
+if TYPE_CHECKING:
+    from sfumato.aggregate.methods import Method
+    from sfumato.aggregate.result import Result
+    from sfumato.core.annotations import Annotations
+
+_SHOWN = 10
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    example = "Example: sfumato aggregate votes.csv --method dawid_skene --option prior=ml --out soft.parquet"
+    app.command(name="aggregate", epilog=example)(aggregate)
+
+
+def aggregate(
+    votes: reading.Votes,
+    method: Annotated[
+        str,
+        typer.Option(help="A view (majority, standard, softmax, dawid_skene, mace, …) or a join (centroid, hybrid, …)."),
+    ] = "dawid_skene",
+    views: Annotated[
+        str | None, typer.Option(help="For a join: the views to make and join, separated by commas.")
+    ] = None,
+    option: Annotated[
+        list[str] | None, typer.Option(help="An option of the method as NAME=VALUE; may be given several times.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The seed of everything that is random.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option(help="The file of soft labels to write: .csv, .tsv, .jsonl, .parquet or .arrow.")
+    ] = None,
+    annotators_out: Annotated[
+        Path | None, typer.Option(help="A file for what was learnt about each annotator: .csv, .jsonl or .parquet.")
+    ] = None,
+    format: reading.Format = "auto",
+    item: reading.Item = None,
+    annotator: reading.Annotator = None,
+    label: reading.Label = None,
+    classes: reading.Classes = None,
+    duplicates: reading.Duplicates = "error",
+    json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")] = False,
+) -> None:
+    """Make soft labels of votes, by one method or by several whose views are joined.
+
+    Without --out, the first soft labels are printed and nothing is written.
+    """
+    from sfumato.aggregate.methods import METHODS
+    from sfumato.errors import check_choice
+    from sfumato.tables.doors import check_target
+
+    # Everything that can be refused is refused before a long file is read.
+    chosen = METHODS[check_choice(method, METHODS, option="method")]
+    options = _options(chosen, option or [])
+    if views is not None and chosen.needs == "annotations":
+        raise OptionError(f"The method '{method}' is a view itself; --views goes with a join such as centroid.")
+    if chosen.needs == "views" and views is not None:
+        options["names"] = [name.strip() for name in views.split(",") if name.strip()]
+    for target in (out, annotators_out):
+        if target is not None:
+            check_target(target)
+
+    said = reading.read(
+        votes, format=format, item=item, annotator=annotator, label=label, classes=classes, duplicates=duplicates
+    )
+    with screen.working(f"Aggregating {said.n_annotations:,} annotations"):
+        result = chosen(said, seed=seed, **options)
+    for line in result.notes:
+        screen.note(line)
+    with screen.working("Writing"):
+        if out is not None:
+            result.soft_labels.save(out)
+        if annotators_out is not None:
+            result.save_annotators(annotators_out)
+    if json:
+        screen.say_json(_summary(said, result, out, annotators_out))
+    else:
+        _tell(said, result, method, out, annotators_out)
+
+
+def _options(method: Method, pairs: list[str]) -> dict[str, Any]:
+    """Return NAME=VALUE pairs as keywords, each value read as its option wants it."""
+    options: dict[str, Any] = {}
+    for pair in pairs:
+        name, separator, text = pair.partition("=")
+        name = name.strip().replace("-", "_")
+        if not separator:
+            raise OptionError(f"An option is given as NAME=VALUE. Got {pair!r} instead.")
+        if name not in method.options:
+            known = ", ".join(method.options) or "no options"
+            raise OptionError(f"The method '{method.name}' takes {known}. Got the option {name!r} instead.")
+        options[name] = method.options[name].parse(text.strip())
+    return options
+
+
+def _summary(said: Annotations, result: Result, out: Path | None, annotators_out: Path | None) -> dict[str, Any]:
+    soft = result.soft_labels
+    return {
+        "n_items": said.n_items,
+        "n_annotators": said.n_annotators,
+        "n_annotations": said.n_annotations,
+        "classes": list(said.classes),
+        "origin": soft.origin.to_dict(),
+        "converged": result.converged,
+        "n_iter": result.n_iter,
+        "objective": result.trace[-1] if result.trace else None,
+        "mean_top_probability": float(soft.probs.max(axis=1).mean()),
+        "out": None if out is None else str(out),
+        "annotators_out": None if annotators_out is None else str(annotators_out),
+        "notes": [*said.notes, *result.notes],
+    }
+
+
+def _tell(said: Annotations, result: Result, method: str, out: Path | None, annotators_out: Path | None) -> None:
+    soft = result.soft_labels
+    ran = f", {result.n_iter} iterations" if result.n_iter else ""
+    screen.say(
+        f"{said.n_annotations:,} annotations of {said.n_items:,} items by {said.n_annotators:,} annotators, "
+        f"{said.n_classes:,} classes · {method}{ran}"
+    )
+    for target in (out, annotators_out):
+        if target is not None:
+            screen.say(f"→ {target}")
+    if out is None:
+        shown = soft.classes[:8]
+        screen.table(
+            ["item", *shown],
+            [[name, *(f"{p:.3f}" for p in soft.probs[row, : len(shown)])] for row, name in enumerate(soft.items[:_SHOWN])],
+        )
+        more = [f"{soft.n_items - _SHOWN:,} more items"] if soft.n_items > _SHOWN else []
+        more += [f"{soft.n_classes - 8:,} more classes"] if soft.n_classes > 8 else []
+        screen.say(f"{'… ' if more else ''}{', '.join(more)}{'. ' if more else ''}Write all with --out soft.csv")

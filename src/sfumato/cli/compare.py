@@ -1,0 +1,88 @@
+"""``sfumato compare``: which method to trust, without any gold."""
+
+from __future__ import annotations
+
+__all__ = ["register"]
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.cli import screen
+from sfumato.cli import votes as reading
+from sfumato.errors import OptionError
+
+if TYPE_CHECKING:
+    from sfumato.core.annotations import Annotations
+    from sfumato.core.report import Report
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command(name="compare", epilog="Example: sfumato compare votes.csv --gold gold.csv")(compare)
+
+
+def compare(
+    votes: reading.Votes,
+    gold: Annotated[Path | None, typer.Option(help="A file of reference classes: item, label.")] = None,
+    views: Annotated[
+        str | None, typer.Option(help="The views to compare, separated by commas; every method where not given.")
+    ] = None,
+    folds: Annotated[int, typer.Option(help="In how many parts the annotations are left out.")] = 4,
+    resamples: Annotated[int, typer.Option(help="How many bootstrap samples the intervals are made of.")] = 1000,
+    panel_size: Annotated[
+        bool, typer.Option("--panel-size", help="Ask instead how many annotators per item are enough.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="The seed of everything that is random.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="A file for the report: .json or .md.")] = None,
+    format: reading.Format = "auto",
+    item: reading.Item = None,
+    annotator: reading.Annotator = None,
+    label: reading.Label = None,
+    classes: reading.Classes = None,
+    duplicates: reading.Duplicates = "error",
+    json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+) -> None:
+    """Score every method by annotations that it has not seen, best first; no gold is needed."""
+    if panel_size and (gold is not None or views is not None):
+        raise OptionError("--panel-size compares panels, not views: it goes neither with --gold nor with --views.")
+    if out is not None and out.suffix.lower() not in (".json", ".md"):
+        raise OptionError(f"A report is written as .json or .md. Got {out} instead.")
+    said = reading.read(
+        votes, format=format, item=item, annotator=annotator, label=label, classes=classes, duplicates=duplicates
+    )
+    if panel_size:
+        from sfumato.aggregate.panel_size import panel_size as shrink
+
+        with screen.working("Drawing smaller panels"):
+            report = shrink(said, repeats=min(resamples, 20), seed=seed)
+    else:
+        report = _views(said, gold, views, folds, resamples, seed)
+    if out is not None:
+        report.save(out)
+    if json:
+        screen.say_json(report.to_dict())
+        return
+    names = report.names()
+    screen.table(
+        ["panel" if panel_size else "view", *(name.replace("_", " ") for name in names)],
+        [[of, *(str(row[name]) if name in row else "" for name in names)] for of, row in report.rows().items()],
+    )
+    screen.say("")
+    for line in report.notes:
+        screen.say(line)
+    if out is not None:
+        screen.say(f"→ {out}")
+
+
+def _views(said: Annotations, gold: Path | None, views: str | None, folds: int, resamples: int, seed: int) -> Report:
+    from sfumato.aggregate.compare import compare as score
+    from sfumato.tables.read_gold import read_gold
+
+    reference = None if gold is None else read_gold(gold)
+    names = [name.strip() for name in (views or "").split(",") if name.strip()]
+    with screen.working("Leaving annotations out") as advance:
+        return score(
+            said, names, gold=reference, folds=folds, resamples=resamples, seed=seed, progress=advance
+        )

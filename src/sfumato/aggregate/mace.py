@@ -35,7 +35,7 @@ def mace(
     *,
     fit: MaceFit = "variational",
     restarts: int = 10,
-    max_iter: int = 50,
+    max_iter: int = 500,
     tolerance: float = 1e-6,
     alpha: float = 0.5,
     beta: float = 0.5,
@@ -53,11 +53,12 @@ def mace(
     *fit* "variational" has the priors θ_j ~ Beta(*beta*, *alpha*) (alpha for knowing) and
     ξ_j ~ Dirichlet(*strategy_prior*), and its objective is the evidence lower bound; "em" adds *smoothing* (default
     0.01/n_classes) to every count, and its objective is the log-likelihood with that prior. Both only rise.
-    Each restart begins with parameters of its own: counts of 1 + *noise*·U(0, 1), normalised. The defaults
-    are those of the authors' program. ``competence`` is the probability of a right answer, 1 − θ_j + θ_j/n_classes.
+    Each restart begins with parameters of its own: counts of 1 + *noise*·U(0, 1), normalised. The priors
+    and the noise are those of the authors' program (which stops after 50 iterations, wherever it is then).
+    ``competence`` is the probability of a right answer, 1 − θ_j + θ_j/n_classes.
 
     >>> votes = Annotations.from_rows(list("aaabbbccc"), list("xyzxyzxyz"), list("110001111"))
-    >>> mace(votes, max_iter=200).soft_labels.top()
+    >>> mace(votes).soft_labels.top()
     ('1', '0', '1')
     """
     check_choice(fit, get_args(MaceFit), option="fit")

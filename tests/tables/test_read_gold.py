@@ -29,6 +29,7 @@ GOOD = {
     "tabs": "item\tlabel\nx\tyes\ny\tno\n",
     "other names": "question,truth\nx,yes\ny,no\n",
     "in another order": "Gold Label,Task ID\nyes,x\nno,y\n",
+    "in one word": "TaskID,GoldLabel\nx,yes\ny,no\n",
     "one name known": "sentence number,label\nx,yes\ny,no\n",
     "the other name known": "item,what it is\nx,yes\ny,no\n",
     "beside votes": "worker,item,label,gold\nann,x,no,yes\nbob,x,no,yes\nann,y,yes,no\n",

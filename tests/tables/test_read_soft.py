@@ -65,6 +65,11 @@ def test_names_stay_text(tmp_path: Path) -> None:
     assert soft.classes == ("1", "08")
 
 
+@pytest.mark.parametrize("name", ["item_id", "Items", "Task ID", "!img-id", "doc", "uuid", "IDs", "tweet id", "index"])
+def test_names_of_the_column_of_items(tmp_path: Path, name: str) -> None:
+    assert read_soft(SoftLabels, written(tmp_path, f"a,{name}\n1,x\n")).items == ("x",)
+
+
 def test_item_wins_over_the_other_names_for_items(tmp_path: Path) -> None:
     soft = read_soft(SoftLabels, written(tmp_path, "id,text,item\n0.5,0.5,x\n"))
     assert (soft.items, soft.classes) == (("x",), ("id", "text"))
@@ -261,6 +266,15 @@ def test_logits_in_json_must_be_an_object_of_the_same_classes(tmp_path: Path) ->
         (pl.DataFrame({"item": [["x"]], "a": [1.0]}), r"The table: the column 'item' holds List\(String\), no names"),
         (pl.DataFrame({"item": [b"x"], "a": [1.0]}), "The table: the column 'item' holds Binary, no names"),
         (pl.DataFrame({"item": ["x"], "a": [None]}), "The table, row 1, column 'a': the number is missing"),
+        (pl.DataFrame({"item": [1.0, np.nan], "a": [1.0, 1.0]}), "The table, row 2: the item is blank"),
+        (
+            pl.DataFrame({"item": [1.0, 2.0**53], "a": [1.0, 1.0]}),
+            "The table, row 2, column 'item': .* has lost digits",
+        ),
+        (
+            pl.DataFrame({"item": [np.inf], "a": [1.0]}),
+            "The table, row 1, column 'item': inf as a name has lost digits",
+        ),
         (pl.DataFrame({"item": ["x", None], "a": [1.0, 1.0]}), "The table, row 2: the item is blank"),
         (pl.DataFrame({"item": ["x", "y"], "a": [1.0, 0.5]}), "The table, row 2: the probabilities sum to 0.5"),
         (pl.DataFrame(), "The table has no column that names the items"),

@@ -16,9 +16,9 @@ from sfumato.tables.frame_files import format_of, read_frame
 from sfumato.tables.sheet import Sheet, item_column, names_in, read_exactly, read_quickly, table_of, texts_in
 from sfumato.tables.source import check_file
 
-# What people call the column of the reference class; where several are there, the first of these is meant.
+# What people call the column of the reference class, by letters and digits alone; the first of these is meant.
 _LABEL_COLUMNS = (
-    "gold", "gold_label", "truth", "ground_truth", "true_label", "true_class", "label",
+    "gold", "goldlabel", "truth", "groundtruth", "truelabel", "trueclass", "label",
     "class", "category", "answer", "target", "reference", "expert",
 )  # fmt: skip
 
@@ -87,7 +87,7 @@ def _columns(sheet: Sheet, item: str | None, label: str | None) -> tuple[str, st
     for option, name in (("item", item), ("label", label)):
         if name is not None and name not in columns:
             raise OptionError(f"{sheet.name} has no column {name!r} ({option}={name!r}). It has: {listed}.")
-    usual = {column.strip().lower().replace(" ", "_"): column for column in reversed(columns) if column != item}
+    usual = {"".join(filter(str.isalnum, column.lower())): column for column in reversed(columns) if column != item}
     if label is None:
         label = next((usual[name] for name in _LABEL_COLUMNS if name in usual), None)
     others = [column for column in columns if column not in (item, label)]

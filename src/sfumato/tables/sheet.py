@@ -34,12 +34,13 @@ from sfumato.errors import FormatError, InputError
 from sfumato.tables.frame_files import Format
 from sfumato.tables.source import as_text, parse_json_lines, read_text
 
-# What people call the column that names the items; compared in lower case, blanks as underscores.
-_ITEM_COLUMNS = frozenset(
-    name + ending
-    for name in ("item", "task", "question", "example", "instance", "sample", "document", "doc", "text", "image", "img")
-    for ending in ("", "s", "_id", "_name", "id")
-) | {"id", "uid", "uuid", "key", "name", "orig_id", "original_id", "hitid", "hit_id", "unit_id", "index"}
+# What people call the column that names the items, by letters and digits alone, with or without "id", "s" or "name".
+_ITEM_COLUMNS = frozenset({
+    "item", "task", "question", "example", "instance", "sample", "unit", "document", "doc", "text", "image", "img",
+    "sentence", "pair", "tweet", "post", "orig", "original", "hit", "id", "uid", "uuid", "key", "name", "index",
+})  # fmt: skip
+# Beyond this, whole numbers held as floats have lost digits.
+_LAST_EXACT = 2.0**53
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,8 @@ def item_column(columns: Sequence[str], name: str) -> str:
     if "item" in columns:
         return "item"
     for column in columns:
-        if column.strip().lower().replace(" ", "_") in _ITEM_COLUMNS:
+        key = "".join(filter(str.isalnum, column.lower()))
+        if _ITEM_COLUMNS & {key, *(key.removesuffix(end) for end in ("id", "ids", "s", "name"))}:
             return column
     raise InputError(
         f"{name} has no column that names the items (it has: {', '.join(map(repr, columns[:20]))}). "
@@ -148,9 +150,18 @@ def texts_in(sheet: Sheet, column: str) -> pl.Series:
     cells = sheet.frame[column]
     if cells.dtype.is_nested() or cells.dtype in (pl.Binary, pl.Object):
         raise InputError(f"{sheet.name}: the column {column!r} holds {cells.dtype}, no names. Name another column.")
-    if cells.dtype.is_float() and (cells.drop_nulls() == cells.drop_nulls().round()).all():
-        # Whole numbers with a gap among them: pandas has no other way to hold these.
-        cells = cells.cast(pl.Int64)
+    if cells.dtype.is_float():
+        cells = cells.fill_nan(None)
+        far = (cells.abs() >= _LAST_EXACT).fill_null(False)
+        if far.any():
+            row = far.arg_max() or 0
+            raise InputError(
+                f"{sheet.where(row)}, column {column!r}: {cells[row]!r} as a name has lost digits as a floating-point "
+                "number. Read that column as text."
+            )
+        if (cells == cells.round()).all():
+            # Whole numbers with a gap among them: pandas has no other way to hold these.
+            cells = cells.cast(pl.Int64)
     texts = cells.cast(pl.String)
     return pl.select(pl.when(texts.str.strip_chars() != "").then(texts)).to_series()
 

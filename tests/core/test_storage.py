@@ -21,6 +21,9 @@ class Notebook:
     def save(self, table: Any, path: Any) -> None:
         self.calls.append(("save", table, path))
 
+    def save_columns(self, columns: Any, path: Any) -> None:
+        self.calls.append(("columns", columns, path))
+
     def load(self, kind: type[Any], path: Any) -> Any:
         self.calls.append(("load", kind, path))
         return "loaded"
@@ -54,6 +57,11 @@ def test_every_type_asks_the_doors(notebook: Notebook) -> None:
         for what, with_ in (("save", "file.csv"), ("stream", "schema"))
     ]
     assert asked == [*expected, ("load", id(SoftLabels), "file.csv"), ("load", id(Gold), "file.csv")]
+
+
+def test_columns_go_to_the_doors_too(notebook: Notebook) -> None:
+    storage.save_columns({"a": [1]}, "file.csv")
+    assert notebook.calls == [("columns", {"a": [1]}, "file.csv")]
 
 
 def test_the_doors_are_fetched_when_first_needed(monkeypatch: pytest.MonkeyPatch) -> None:

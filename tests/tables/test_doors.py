@@ -475,6 +475,36 @@ def test_a_report_takes_no_other_ending_and_a_file_that_is_none_is_refused(tmp_p
         storage.load(Report, tmp_path / "report.json")
 
 
+# --- columns of anything ---
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet", "arrow"])
+def test_columns_are_written_by_name(tmp_path: Path, ending: str) -> None:
+    columns = {"annotator": ("08", "b,c"), "competence": np.array([0.25, 1.0]), "n_annotations": np.array([3, 4])}
+    path = tmp_path / f"annotators.{ending}"
+    storage.save_columns(columns, path)
+    kind = {"annotator": pl.String}
+    read = {"csv": lambda p: pl.read_csv(p, schema_overrides=kind), "jsonl": pl.read_ndjson}
+    frame = read.get(ending, lambda p: frame_files.read_frame(p)[0])(path)
+    assert frame.to_dict(as_series=False) == {
+        "annotator": ["08", "b,c"], "competence": [0.25, 1.0], "n_annotations": [3, 4],
+    }  # fmt: skip
+
+
+def test_a_target_can_be_checked_before_the_work_begins(tmp_path: Path) -> None:
+    doors.check_target(tmp_path / "soft.csv")
+    for name, said in (
+        ("soft.txt", "names no format of a table"),
+        ("no/soft.csv", "there is no folder"),
+    ):
+        with pytest.raises(OptionError, match=said):
+            doors.check_target(tmp_path / name)
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(OptionError, match="is a folder"):
+        doors.check_target(tmp_path / "folder.csv")
+    assert os.listdir(tmp_path) == ["folder.csv"]
+
+
 # --- in memory, through Arrow ---
 
 

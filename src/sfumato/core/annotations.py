@@ -128,26 +128,54 @@ class Annotations:
             order = _row_order(i, j, k)
             if order is not None:
                 i, j, k = i[order], j[order], k[order]
-            # One float, seen n times: the weights of ten million plain votes take no memory.
-            w = np.broadcast_to(np.float64(1), i.shape)
-            starts = np.arange(len(i) + 1, dtype=np.int64)
+            w, starts = None, None
         else:
             i, j, k, w, starts = _sorted_distributions(i, j, k, weight, annotation, items, annotators)
-        result = cls(
-            item=i, annotator=j, label=k, weight=w,
-            items=tuple(items), annotators=tuple(annotators), classes=tuple(classes), starts=starts,
+        return cls._from_sorted(
+            i, j, k, w, starts,
+            items=items, annotators=annotators, classes=classes,
             sequence=None if sequence is None else np.array(sequence, dtype=np.int32),
             position=None if position is None else np.array(position, dtype=np.int32),
-            notes=tuple(notes),
+            notes=notes,
         )  # fmt: skip
-        for place in (result.sequence, result.position):
+
+    @classmethod
+    def _from_sorted(
+        cls,
+        item: Codes,
+        annotator: Codes,
+        label: Codes,
+        weight: NDArray[np.float64] | None = None,
+        starts: NDArray[np.int64] | None = None,
+        *,
+        items: Sequence[str],
+        annotators: Sequence[str],
+        classes: Sequence[str],
+        sequence: Codes | None = None,
+        position: Codes | None = None,
+        notes: Sequence[str] = (),
+    ) -> Self:
+        """Build annotations from rows that are sorted and names that are checked, which then belong to them.
+
+        For doors that know both already: to check two million names again takes longer than to read them.
+        """
+        if weight is None:
+            # One float, seen n times: the weights of ten million plain votes take no memory.
+            weight = np.broadcast_to(np.float64(1), item.shape)
+        if starts is None:
+            starts = np.arange(len(item) + 1, dtype=np.int64)
+        for place in (sequence, position):
             if place is not None and place.shape != (len(items),):
                 raise InputError("sequence and position need one entry per item.")
-        arrays: list[NDArray[Any] | None] = [i, j, k, w, starts, result.sequence, result.position]
+        arrays: list[NDArray[Any] | None] = [item, annotator, label, weight, starts, sequence, position]
         for array in arrays:
             if array is not None:
                 array.flags.writeable = False
-        return result
+        return cls(
+            item=item, annotator=annotator, label=label, weight=weight,
+            items=tuple(items), annotators=tuple(annotators), classes=tuple(classes), starts=starts,
+            sequence=sequence, position=position, notes=tuple(notes),
+        )  # fmt: skip
 
     @property
     def n_items(self) -> int:

@@ -120,23 +120,30 @@ def _fault(sheet: Sheet, layout: SoftLayout) -> str | None:
                 f"{sheet.where(row)}: the item {item!r} stands there a second time "
                 f"(first: {sheet.where(row_of[item])}). Keep one of them."
             )
-    for columns in (layout.probs, layout.logits):
-        values = _matrix(sheet, columns)
-        holes = np.argwhere(~np.isfinite(values))
-        if holes.size:
-            row, k = holes[0]
-            place = f"{sheet.where(row)}, column {columns[k]!r}"
-            if sheet.frame[columns[k]][int(row)] is None:
-                return f"{place}: the number is missing. Every item needs one for every class; write 0 for none."
-            return f"{place}: {values[row, k]} is not a finite number."
-    probs = _matrix(sheet, layout.probs)
+    return _hole(sheet, layout.probs) or _no_distribution(sheet, layout.probs) or _hole(sheet, layout.logits)
+
+
+def _hole(sheet: Sheet, columns: Sequence[str]) -> str | None:
+    values = _matrix(sheet, columns)
+    holes = np.argwhere(~np.isfinite(values))
+    if not holes.size:
+        return None
+    row, k = map(int, holes[0])
+    place = f"{sheet.where(row)}, column {columns[k]!r}"
+    if sheet.frame[columns[k]][row] is None:
+        return f"{place}: the number is missing. Every item needs one for every class; write 0 for none."
+    return f"{place}: {values[row, k]} is not a finite number."
+
+
+def _no_distribution(sheet: Sheet, columns: Sequence[str]) -> str | None:
+    probs = _matrix(sheet, columns)
     low, total = probs.min(axis=1, initial=0.0), probs.sum(axis=1)
     wrong = np.flatnonzero((low < 0) | (np.abs(total - 1) > SUM_TOLERANCE))
     if not wrong.size:
         return None
-    row = wrong[0]
+    row = int(wrong[0])
     if low[row] < 0:
-        column = layout.probs[int(probs[row].argmin())]
+        column = columns[int(probs[row].argmin())]
         return (
             f"{sheet.where(row)}, column {column!r}: {low[row]:.6g} is negative, which a probability never is. "
             "If these are logits, make probabilities of them first (sfumato.Predictions.from_logits)."

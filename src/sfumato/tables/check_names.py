@@ -1,0 +1,136 @@
+"""Whether the items, annotators and labels of votes can be what they say that they are."""
+
+from __future__ import annotations
+
+__all__ = ["check_names", "notes_on_names"]
+
+import json
+import re
+from collections.abc import Sequence, Set
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.errors import InputError
+from sfumato.tables.cells import Cells
+from sfumato.tables.coded_votes import CodedVotes
+from sfumato.tables.coding import Coder
+
+# Texts that stand for "no value" in other programs; as labels they are possible, and suspicious.
+_NOT_A_NUMBER = frozenset({"nan", "NaN", "NAN"})
+_PERHAPS_MISSING = frozenset({"NA", "N/A", "n/a", "None", "none", "null", "NULL", "<NA>", "?", "-", "#N/A"})
+_SEPARATORS = re.compile(r"\s*[|;,/]\s*")
+
+
+def check_names(votes: CodedVotes, classes: Sequence[str] | None) -> None:
+    """Raise an `InputError` that says where the first name stands that cannot be one."""
+    for what, codes, coder in (
+        ("item", votes.item, votes.items),
+        ("annotator", votes.annotator, votes.annotators),
+        ("label", votes.label, votes.labels),
+    ):
+        blank = np.flatnonzero(coder.cells().blank())
+        found = np.isin(codes, blank) if blank.size else np.zeros(0, dtype=np.bool_)
+        if found.any():
+            vote, n_more = int(np.argmax(found)), int(found.sum()) - 1
+            more = f", or those rows ({n_more:,} more are like it)" if n_more else ""
+            raise InputError(f"{_place(votes, vote, what)}: the {what} is blank. Fill it in, or drop the row{more}.")
+    labels = votes.labels.names()
+    known = set(labels if classes is None else classes)
+    for code, label in enumerate(labels):
+        if label not in known:
+            raise InputError(
+                f"{_of_label(votes, code)}: {label!r} is not one of the classes {_listed(classes or ())}"
+                f"{_near(label, classes or ())}. Correct the label, or add it to the classes."
+            )
+        if classes is None:
+            fault = _fault(label, known)
+            if fault:
+                raise InputError(f"{_of_label(votes, code)}: {fault}")
+
+
+def notes_on_names(votes: CodedVotes) -> list[str]:
+    """Return sentences on names that are well-formed but look like slips."""
+    notes = []
+    for what, coder in (("labels", votes.labels), ("annotators", votes.annotators), ("items", votes.items)):
+        first, second, n_more = _twins(coder.cells())
+        if second >= 0:
+            cells = coder.cells()
+            more = f" (and {n_more:,} more)" if n_more else ""
+            notes.append(
+                f"The {what} {cells.quoted(first)} and {cells.quoted(second)}{more} differ only by case or white "
+                "space; they were kept apart."
+            )
+    labels = votes.labels.names()
+    suspicious = [label for label in labels if label in _PERHAPS_MISSING]
+    if suspicious:
+        notes.append(f"Taken for a label: {_listed(suspicious)}; drop those rows if it stands for a missing one.")
+    if any(label.endswith(".0") for label in labels) and all(re.fullmatch(r"-?\d+\.0", label) for label in labels):
+        notes.append(f"The labels are whole numbers with a point ({labels[0]!r}); they were kept as they are written.")
+    return notes
+
+
+def _fault(label: str, labels: Set[str]) -> str | None:
+    """Return why a text is no label of one vote, if it is none."""
+    if label in _NOT_A_NUMBER:
+        return (
+            f"{label!r} stands for a missing label. Drop the row, or name all classes with classes=… "
+            "(on the command line --classes) if it is one of them."
+        )
+    several = _several(label, labels)
+    if several:
+        return (
+            f"{label!r} holds several labels ({_listed(several)}). Give each its own row, or name all classes with "
+            "classes=… (on the command line --classes) if it is one of them."
+        )
+    return None
+
+
+def _several(label: str, labels: Set[str]) -> list[str]:
+    """Return the labels in a text that is a list of them, or that parts labels which also stand alone."""
+    text = label.strip()
+    if text[:1] == "[" and text[-1:] == "]":
+        try:
+            values: Any = json.loads(text if '"' in text else text.replace("'", '"'))
+        except (ValueError, RecursionError):
+            return []
+        return [str(value) for value in values]
+    parts = _SEPARATORS.split(text)
+    return parts if len(parts) > 1 and labels >= set(parts) else []
+
+
+def _twins(names: Cells) -> tuple[int, int, int]:
+    """Return the first two names that differ only by case or white space, and how many more; −1, −1 where none do."""
+    none = (-1, -1, 0)
+    data = names.buffer
+    upper = ((data >= ord("A")) & (data <= ord("Z"))).any()
+    lower = ((data >= ord("a")) & (data <= ord("z"))).any()
+    if not (upper and lower) and not (data - 1 < ord(" ")).any() and not (data >= 128).any():
+        return none  # nothing that could differ: the usual case of ids by the million
+    folded = Coder()
+    codes = folded.add(Cells.of("".join(name.split()).casefold() for name in names.texts()))
+    first: NDArray[np.intp] = np.full(len(folded), len(codes))
+    np.minimum.at(first, codes, np.arange(len(codes)))
+    twins = np.flatnonzero(first[codes] != np.arange(len(codes)))
+    return (int(first[codes[twins[0]]]), int(twins[0]), len(twins) - 1) if twins.size else none
+
+
+def _place(votes: CodedVotes, vote: int, what: str) -> str:
+    column = {"item": votes.item_column, "annotator": votes.annotator_column}.get(what) or votes.label_column(vote)
+    return f"{votes.where(vote)}, column {column!r}"
+
+
+def _of_label(votes: CodedVotes, code: int) -> str:
+    return _place(votes, int(np.argmax(votes.label == code)), "label")
+
+
+def _near(label: str, classes: Sequence[str]) -> str:
+    close = get_close_matches(label, classes, n=1, cutoff=0.7)
+    return f" (is it {close[0]!r}?)" if close else ""
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, names[:8]))
+    return shown if len(names) <= 8 else f"{shown}, … ({len(names)} in all)"

@@ -1,0 +1,220 @@
+"""Votes out of plain tables, as codes: long ones, wide ones and soft ones."""
+
+from __future__ import annotations
+
+__all__ = ["CodedVotes", "long_votes", "soft_votes", "wide_votes"]
+
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.simplex import SUM_TOLERANCE
+from sfumato.errors import InputError
+from sfumato.tables.cells import Cells
+from sfumato.tables.coding import Coder
+from sfumato.tables.number_column import NumberColumn
+from sfumato.tables.plain_table import PlainTable
+from sfumato.tables.recognise_columns import Columns
+
+Integers = NDArray[np.integer[Any]]
+
+# Batches that one thread has read before another has coded their items.
+_AHEAD = 4
+_LONGEST_NAME = 1 << 20
+
+
+@dataclass(frozen=True)
+class CodedVotes:
+    """One entry per vote (per class of a vote that is a distribution), in the order of the source.
+
+    ``item``, ``annotator`` and ``label`` are codes of any integer type. ``annotation`` numbers the distributions;
+    ``numbered`` says that the source itself tells the several judgements of one item by one annotator apart.
+    """
+
+    item: Integers
+    annotator: Integers
+    label: Integers
+    items: Coder
+    annotators: Coder
+    labels: Coder
+    table: PlainTable
+    # The name of the column in which a vote says its item, its annotator and its label.
+    item_column: str
+    annotator_column: str
+    label_column: Callable[[int], str]
+    rows: Integers | None = None  # the row of each vote, where it is not the number of the vote
+    weight: NDArray[np.float64] | None = None
+    annotation: Integers | None = None
+    numbered: bool = False
+    # For tokens: what each vote says of its item.
+    sequence: NDArray[np.int64] | None = None
+    position: NDArray[np.int64] | None = None
+    notes: tuple[str, ...] = ()
+
+    def where(self, vote: int) -> str:
+        """Return the place of a vote, to begin a sentence with."""
+        return self.table.where(int(vote if self.rows is None else self.rows[vote]))
+
+
+def long_votes(table: PlainTable, columns: Columns) -> CodedVotes:
+    """Return the votes of a table with a row per vote, or per class of a vote that is a distribution."""
+    items, annotators, labels = (
+        _Column(table, columns.item),
+        _Column(table, columns.annotator),
+        _Column(table, columns.label),
+    )
+    numbers = {
+        role: NumberColumn(table, place)
+        for role in ("weight", "annotation", "sequence", "position")
+        if (place := getattr(columns, role)) >= 0
+    }
+    wanted = [columns.item, columns.annotator, columns.label, *(column.place for column in numbers.values())]
+    waiting: deque[Future[None]] = deque()
+    # Items are many, and to code them takes half of the time: a second thread does that.
+    with ThreadPoolExecutor(1) as other:
+        for item, annotator, label, *more in table.batches(wanted):
+            item.hashes  # noqa: B018  # made here, so that both threads have as much to do
+            waiting.append(other.submit(items.add, item))
+            annotators.add(annotator)
+            labels.add(label)
+            for column, cells in zip(numbers.values(), more, strict=True):
+                column.add(cells)
+            if len(waiting) > _AHEAD:
+                waiting.popleft().result()
+        for last in waiting:
+            last.result()
+    if not items.codes:
+        raise _no_rows(table)
+    name = table.header[columns.label]
+    number = {role: column.counts() for role, column in numbers.items() if role != "weight"}
+    return CodedVotes(
+        items.taken(), annotators.taken(), labels.taken(), items.coder, annotators.coder, labels.coder, table,
+        table.header[columns.item], table.header[columns.annotator], lambda _: name,
+        weight=numbers["weight"].probabilities() if "weight" in numbers else None,
+        annotation=number.get("annotation"), numbered="annotation" in number,
+        sequence=number.get("sequence"), position=number.get("position"),
+    )  # fmt: skip
+
+
+def wide_votes(table: PlainTable, columns: Columns, *, sure: bool) -> CodedVotes:
+    """Return the votes of a table with a row per item and a column per annotator; blank cells are no votes.
+
+    Unless somebody is *sure* that it is one, a column that shares no label with any other is refused.
+    """
+    items, labels = _Column(table, columns.item), Coder()
+    # A column of labels for each annotator, all coded by one coder.
+    said = [_Column(table, place, labels) for place in columns.many]
+    for item, *cells in table.batches([columns.item, *columns.many]):
+        items.add(item)
+        for column, batch in zip(said, cells, strict=True):
+            column.add(batch)
+    if not items.codes:
+        raise _no_rows(table)
+    names = [table.header[place] for place in columns.many]
+    label = np.stack([column.taken() for column in said], axis=1)
+    judged = ~labels.cells().blank()[label]
+    if not sure:
+        _check_shared(label, judged, names, table)
+    rows, voter = np.nonzero(judged)
+    if not rows.size:
+        raise InputError(f"{table.name} was taken for a wide table (a column per annotator), and every cell is blank.")
+    item_codes, item_names = items.coder.only(items.taken()[rows])
+    label_codes, label_names = labels.only(label[rows, voter])
+    annotators = Coder()
+    annotators.add(Cells.of(names))
+    annotator_codes, used = annotators.only(voter)
+    notes = []
+    if len(used) < len(names):
+        notes.append(f"Annotators who judged nothing were left out ({len(names) - len(used):,} of {len(names):,}).")
+    n_silent = len(label) - np.count_nonzero(judged.any(axis=1))
+    if n_silent:
+        notes.append(f"Rows without any vote were left out ({n_silent:,} of {len(label):,}).")
+    return CodedVotes(
+        item_codes, annotator_codes, label_codes, item_names, used, label_names, table,
+        table.header[columns.item], "", lambda vote: names[voter[vote]], rows=rows, notes=tuple(notes),
+    )  # fmt: skip
+
+
+def _check_shared(label: Integers, judged: NDArray[np.bool_], names: list[str], table: PlainTable) -> None:
+    """Refuse a wide table in which a column has no label in common with another: it is none, or not all of it."""
+    used_by = np.zeros((int(label.max()) + 1, len(names)), dtype=np.bool_)
+    row, column = np.nonzero(judged)
+    used_by[label[row, column], column] = True
+    shared = used_by & (used_by.sum(axis=1) > 1)[:, np.newaxis]
+    alone = np.flatnonzero(used_by.any(axis=0) & ~shared.any(axis=0))
+    if alone.size and used_by.any(axis=0).sum() > 1 and len(label) > 1:
+        raise InputError(
+            f"{table.name} has no columns named as annotator and label, and is no wide table (a column per annotator) "
+            f"either: {names[alone[0]]!r} shares no label with the other columns. Name the columns with item=…, "
+            "annotator=… and label=…, or say format='wide'."
+        )
+
+
+def soft_votes(table: PlainTable, columns: Columns) -> CodedVotes:
+    """Return the votes of a table with a row per vote and a column per class, which holds its probability."""
+    items, annotators = _Column(table, columns.item), _Column(table, columns.annotator)
+    numbers = [NumberColumn(table, place) for place in columns.many]
+    for item, annotator, *cells in table.batches([columns.item, columns.annotator, *columns.many]):
+        items.add(item)
+        annotators.add(annotator)
+        for column, batch in zip(numbers, cells, strict=True):
+            column.add(batch)
+    if not items.codes:
+        raise _no_rows(table)
+    weight = np.stack([column.probabilities() for column in numbers], axis=1)
+    total = weight.sum(axis=1)
+    wrong = np.flatnonzero(np.abs(total - 1) > SUM_TOLERANCE)
+    names = [table.header[place] for place in columns.many]
+    if wrong.size:
+        shown = ", ".join(map(repr, names[:6])) + (", …" if len(names) > 6 else "")
+        raise InputError(
+            f"{table.where(int(wrong[0]))}: the probabilities in the columns {shown} sum to {total[wrong[0]]:.6g}, "
+            "not to 1. Correct them, or say with classes=… which columns are classes."
+        )
+    labels = Coder()
+    labels.add(Cells.of(names))
+    rows = np.repeat(np.arange(len(weight)), len(names))
+    return CodedVotes(
+        items.taken()[rows], annotators.taken()[rows], np.tile(np.arange(len(names)), len(weight)),
+        items.coder, annotators.coder, labels, table,
+        table.header[columns.item], table.header[columns.annotator], lambda vote: names[vote % len(names)],
+        rows=rows, weight=weight.ravel(), annotation=rows,
+    )  # fmt: skip
+
+
+class _Column:
+    """The codes of a column of names, as its batches come in."""
+
+    def __init__(self, table: PlainTable, place: int, coder: Coder | None = None) -> None:
+        self.coder = Coder() if coder is None else coder
+        self.codes: list[Integers] = []
+        self._table = table
+        self._place = place
+        self._n_rows = 0
+
+    def add(self, cells: Cells) -> None:
+        long = np.flatnonzero(cells.length > _LONGEST_NAME)
+        if long.size:
+            raise InputError(
+                f"{self._table.where(self._n_rows + int(long[0]))}, column {self._table.header[self._place]!r}: "
+                f"holds {cells.length[long[0]]:,} bytes, which is no name. Was a quote left open?"
+            )
+        codes = self.coder.add(cells)
+        # Ten labels need a byte each, not four.
+        self.codes.append(codes.astype(np.min_scalar_type(len(self.coder))))
+        self._n_rows += len(cells)
+
+    def taken(self) -> Integers:
+        """Return the codes of all rows; they are kept no longer."""
+        result = np.concatenate(self.codes)
+        self.codes.clear()
+        return result
+
+
+def _no_rows(table: PlainTable) -> InputError:
+    return InputError(f"{table.name} has a header and no row below it. Export it again, with its annotations.")

@@ -1,0 +1,219 @@
+"""From coded votes to annotations, and what becomes of several judgements of one item by one annotator."""
+
+from __future__ import annotations
+
+__all__ = ["DUPLICATES", "Duplicates", "as_annotations"]
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.annotations import Annotations
+from sfumato.core.simplex import SUM_TOLERANCE
+from sfumato.core.vocabulary import Vocabulary
+from sfumato.errors import DuplicateError, InputError
+from sfumato.tables.coded_votes import CodedVotes
+
+Duplicates = Literal["error", "keep", "first", "last", "mean"]
+DUPLICATES: tuple[Duplicates, ...] = get_args(Duplicates)
+
+Codes = NDArray[np.int32]
+Integers = NDArray[np.integer[Any]]
+Mask = NDArray[np.bool_]
+
+# Rows that are taken apart at a time, so that what lies between hardly counts in the peak of memory.
+_RUN = 1 << 20
+
+
+def as_annotations(
+    votes: CodedVotes, classes: Vocabulary, *, duplicates: Duplicates = "error", notes: Sequence[str] = ()
+) -> Annotations:
+    """Return the votes as annotations; *duplicates* says what to do where an annotator judged an item repeatedly.
+
+    ``error`` refuses (unless the source itself numbers the judgements), ``keep`` counts each, ``first`` and ``last``
+    take one, and ``mean`` makes one distribution of them.
+    """
+    place = {name: code for code, name in enumerate(classes)}
+    new_code = np.array([place[name] for name in votes.labels.names()], dtype=np.min_scalar_type(len(classes)))
+    votes = replace(votes, label=new_code[votes.label])
+    if votes.numbered and duplicates == "error":
+        duplicates = "keep"
+    sequence, position = _token_places(votes)
+    plain = votes.weight is None and votes.annotation is None
+    if plain:
+        i, j, k = _sorted_codes(votes, len(classes))
+        if duplicates == "keep" or not ((i[1:] == i[:-1]) & (j[1:] == j[:-1])).any():
+            return Annotations._from_sorted(
+                i, j, k, items=votes.items.names(), annotators=votes.annotators.names(), classes=classes,
+                sequence=sequence, position=position, notes=notes,
+            )  # fmt: skip
+    rows = _Rows.of(votes)
+    if votes.weight is not None:
+        rows.check(votes, classes)
+    if duplicates != "keep":
+        rows = rows.resolved(votes, duplicates)
+    hard = plain and duplicates != "mean"
+    return Annotations.from_codes(
+        rows.item, rows.annotator, rows.label,
+        weight=None if hard else rows.weight, annotation=None if hard else rows.annotation,
+        items=votes.items.names(), annotators=votes.annotators.names(), classes=classes,
+        sequence=sequence, position=position, notes=notes,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Rows of distributions: those that share item, annotator and annotation are one."""
+
+    item: Integers
+    annotator: Integers
+    label: Integers
+    weight: NDArray[np.float64]
+    annotation: Integers
+
+    @classmethod
+    def of(cls, votes: CodedVotes) -> _Rows:
+        n = len(votes.label)
+        if votes.annotation is not None:
+            annotation = votes.annotation
+        else:
+            annotation = np.arange(n) if votes.weight is None else np.zeros(n, dtype=np.int8)
+        weight = np.ones(n) if votes.weight is None else votes.weight
+        return cls(votes.item, votes.annotator, votes.label, weight, annotation)
+
+    def take(self, rows: Integers) -> _Rows:
+        return _Rows(*(getattr(self, name)[rows] for name in ("item", "annotator", "label", "weight", "annotation")))
+
+    def check(self, votes: CodedVotes, classes: Vocabulary) -> None:
+        """Refuse a distribution that names a class twice or does not sum to 1, and say where it stands."""
+        order = np.lexsort((self.label, self.annotation, self.annotator, self.item))
+        new = _begins(self.item[order], self.annotator[order], self.annotation[order])
+        label = self.label[order]
+        twice = order[1:][~new[1:] & (label[1:] == label[:-1])]
+        if twice.size:
+            vote = int(twice.min())
+            name = classes[self.label[vote]]
+            raise InputError(
+                f"{votes.where(vote)}: {self._whose(vote, votes)} gives the class {name!r} a weight a second time. "
+                "Keep one row per class; several judgements by one annotator need a column per class."
+            )
+        starts = np.flatnonzero(new)
+        total = np.add.reduceat(self.weight[order], starts)
+        wrong = np.flatnonzero(np.abs(total - 1) > SUM_TOLERANCE)
+        if wrong.size:
+            first = np.minimum.reduceat(order, starts)[wrong]
+            vote, found = int(first.min()), total[wrong[np.argmin(first)]]
+            raise InputError(
+                f"{votes.where(vote)}: the weights of {self._whose(vote, votes)} sum to {found:.6g}, not to 1. "
+                "Correct them; a column 'weight' that means something else must be renamed."
+            )
+
+    def resolved(self, votes: CodedVotes, duplicates: Duplicates) -> _Rows:
+        """Return rows with one judgement of an item by an annotator, or refuse."""
+        order = np.lexsort((self.annotation, self.annotator, self.item))
+        new_pair = _begins(self.item[order], self.annotator[order])
+        new = _begins(self.item[order], self.annotator[order], self.annotation[order])
+        # The number of each judgement within its pair of item and annotator, 0 for the first.
+        count = np.cumsum(new)
+        pairs = np.flatnonzero(new_pair)
+        n_rows = np.diff(np.append(pairs, len(order)))
+        number: Integers = count - np.repeat(count[pairs], n_rows)
+        n_judgements = np.repeat(np.maximum.reduceat(number, pairs) + 1, n_rows)
+        if duplicates == "error":
+            repeated = order[new & ~new_pair]
+            if not repeated.size:
+                return self
+            raise self._refusal(votes, int(repeated.min()), repeated.size)
+        if duplicates in ("first", "last"):
+            kept: Mask = number == (0 if duplicates == "first" else n_judgements - 1)
+            return self.take(np.sort(order[kept]))
+        rows = self.take(order)
+        shares = rows.weight / n_judgements
+        # Sorted by the shares, too, so that their sum does not depend on the order in which they came.
+        order = np.lexsort((shares, rows.label, rows.annotator, rows.item))
+        rows, shares = rows.take(order), shares[order]
+        starts = np.flatnonzero(_begins(rows.item, rows.annotator, rows.label))
+        merged = rows.take(starts)
+        return replace(merged, weight=np.add.reduceat(shares, starts), annotation=np.zeros(len(starts), dtype=np.int8))
+
+    def _refusal(self, votes: CodedVotes, vote: int, n_repeated: int) -> DuplicateError:
+        before = (self.item == self.item[vote]) & (self.annotator == self.annotator[vote])
+        first = votes.where(int(np.argmax(before))).removeprefix(f"{votes.table.name}, ")
+        more = f", and {n_repeated - 1:,} more such judgements follow" if n_repeated > 1 else ""
+        who, what = _named(vote, votes)
+        return DuplicateError(
+            f"{votes.where(vote)}: the annotator {who} judges the item {what} once more (first: {first}){more}. "
+            "Say what to do with duplicates=… (on the command line --duplicates): keep counts each, first or last "
+            "takes one, mean makes one distribution of them."
+        )
+
+    def _whose(self, vote: int, votes: CodedVotes) -> str:
+        who, what = _named(vote, votes)
+        return f"the annotation of {what} by {who}"
+
+
+def _named(vote: int, votes: CodedVotes) -> tuple[str, str]:
+    """Return annotator and item of a vote, in quotes."""
+    return (
+        votes.annotators.cells().quoted(int(votes.annotator[vote])),
+        votes.items.cells().quoted(int(votes.item[vote])),
+    )
+
+
+def _begins(*keys: Integers) -> Mask:
+    """Return where a row differs from the one before it in any of the keys."""
+    result = np.zeros(len(keys[0]), dtype=np.bool_)
+    result[:1] = True
+    for key in keys:
+        result[1:] |= key[1:] != key[:-1]
+    return result
+
+
+def _sorted_codes(votes: CodedVotes, n_classes: int) -> tuple[Codes, Codes, Codes]:
+    """Return item, annotator and label, sorted by all three."""
+    bits = [max(size - 1, 1).bit_length() for size in (len(votes.items), len(votes.annotators), n_classes)]
+    if sum(bits) > 64:
+        order = np.lexsort((votes.label, votes.annotator, votes.item))
+        i, j, k = (codes[order].astype(np.int32) for codes in (votes.item, votes.annotator, votes.label))
+        return i, j, k
+    # All three in one number: sorting numbers is ten times as fast as sorting rows.
+    shifts = [np.uint64(bits[1] + bits[2]), np.uint64(bits[2]), np.uint64(0)]
+    n = len(votes.label)
+    key = np.empty(n, dtype=np.uint64)
+    for begin in range(0, n, _RUN):
+        run = slice(begin, begin + _RUN)
+        key[run] = votes.item[run]
+        for codes, width in ((votes.annotator, bits[1]), (votes.label, bits[2])):
+            key[run] <<= np.uint64(width)
+            key[run] |= codes[run].astype(np.uint64)
+    key.sort()
+    result = tuple(np.empty(n, dtype=np.int32) for _ in bits)
+    for begin in range(0, n, _RUN):
+        run = slice(begin, begin + _RUN)
+        for codes, width, shift in zip(result, bits, shifts, strict=True):
+            codes[run] = (key[run] >> shift) & np.uint64((1 << width) - 1)
+    return result[0], result[1], result[2]
+
+
+def _token_places(votes: CodedVotes) -> tuple[Codes | None, Codes | None]:
+    """Return for each item its sequence and its place in it, which all its votes must give alike."""
+    result: list[Codes | None] = []
+    for name, values in (("sequence", votes.sequence), ("position", votes.position)):
+        if values is None:
+            result.append(None)
+            continue
+        of_item = np.zeros(len(votes.items), dtype=np.int32)
+        of_item[votes.item] = values
+        differs = np.flatnonzero(of_item[votes.item] != values)
+        if differs.size:
+            vote = int(differs[0])
+            what = _named(vote, votes)[1]
+            raise InputError(
+                f"{votes.where(vote)}, column {name!r}: the item {what} has {values[vote]} here and "
+                f"{of_item[votes.item[vote]]} elsewhere. An item is one token in one place; correct one of them."
+            )
+        result.append(of_item)
+    return result[0], result[1]

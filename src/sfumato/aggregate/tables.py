@@ -33,13 +33,13 @@ class Scratch:
         """Return room for (n_items, n_states)."""
         return self._rows[: n_items * self.n_states].reshape(n_items, self.n_states)
 
-    def softmax(self, rows: Floats) -> float:
-        """Turn each row of scores into its softmax, in place; return the sum of the rows' log Σ exp."""
+    def softmax(self, rows: Floats, log_prior: Floats) -> float:
+        """Turn each row of scores plus *log_prior* into its softmax, in place; return the sum of log Σ exp."""
         n_items = len(rows)
         # Along the long axis of the transposed block every step is one vectorised loop over thousands of items.
         scores = self._columns[: rows.size].reshape(self.n_states, n_items)
         top, total = self._top[:n_items], self._total[:n_items]
-        np.copyto(scores, rows.T)
+        np.add(rows.T, log_prior[:, None], out=scores)
         np.maximum.reduce(scores, axis=0, out=top)
         scores -= top
         np.exp(scores, out=scores)
@@ -105,12 +105,12 @@ class FullTable:
 
     def posterior(self, block: Block, scratch: Scratch) -> tuple[Floats, float]:
         rows = scratch.rows(block.size)
-        rows[:] = self.log_prior
+        rows.fill(0)
         _products().csr_matvecs(
             block.size, len(self.values), self.n_states,
             block.offsets, block.columns, block.weights, self.values.reshape(-1), rows.reshape(-1),
         )  # fmt: skip
-        return rows, scratch.softmax(rows)
+        return rows, scratch.softmax(rows, self.log_prior)
 
     def add_counts(self, block: Block, posterior: Floats, counts: Floats) -> None:
         # The compressed rows of A, read as compressed columns, are Aᵀ.
@@ -148,11 +148,11 @@ class DiagonalTable:
 
     def posterior(self, block: Block, scratch: Scratch) -> tuple[Floats, float]:
         rows = scratch.rows(block.size)
-        rows[:] = self.log_prior
+        rows.fill(0)
         _products().coo_matvec(
             len(block.columns), _cells(block, self.n_states), block.columns, block.weights, self.gain, rows.reshape(-1)
         )
-        return rows, scratch.softmax(rows)
+        return rows, scratch.softmax(rows, self.log_prior)
 
     def add_counts(self, block: Block, posterior: Floats, counts: Floats) -> None:
         cells = _cells(block, self.n_states)

@@ -109,12 +109,15 @@ class ThreadsEngine:
 
     def _added(self, shape: tuple[int, ...]) -> Floats:
         """Return the sum of the runs' counts, each number added in the order of the runs."""
-        total = np.zeros(shape, dtype=self.matrix.dtype)
+        if not self._counts:
+            return np.zeros(shape, dtype=self.matrix.dtype)
+        total = np.empty(shape, dtype=self.matrix.dtype)
         # Every number is a sum of its own, so slices of a large table may be added side by side.
         edges = np.linspace(0, shape[0], max(2, total.size // _SLICE + 1)).astype(np.int64)
 
         def add(part: slice) -> None:
-            for counts in self._counts:
+            total[part] = self._counts[0][part]
+            for counts in self._counts[1:]:
                 total[part] += counts[part]
 
         self._map(add, [slice(*edge) for edge in pairwise(edges)])

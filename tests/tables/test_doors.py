@@ -7,13 +7,14 @@ import subprocess
 import sys
 import tempfile
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
@@ -109,7 +110,7 @@ def same_bits(left: np.ndarray, right: np.ndarray) -> bool:
 @pytest.mark.parametrize("ending", ["parquet", "arrow"])
 def test_everything_comes_back_from_parquet_and_arrow(kind: type[SoftLabels], ending: str) -> None:
     @given(table=tables(kind))
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=25, deadline=None)
     def check(table: SoftLabels) -> None:
         back = through(table, ending)
         assert type(back) is kind
@@ -123,7 +124,7 @@ def test_everything_comes_back_from_parquet_and_arrow(kind: type[SoftLabels], en
 @pytest.mark.parametrize("ending", ["jsonl", "jsonl.gz"])
 def test_everything_but_the_origin_comes_back_from_json_lines(kind: type[SoftLabels], ending: str) -> None:
     @given(table=tables(kind))
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=25, deadline=None)
     def check(table: SoftLabels) -> None:
         back = through(table, ending)
         assert (back.items, back.classes, back.origin) == (table.items, table.classes, GIVEN)
@@ -141,7 +142,7 @@ def test_everything_but_the_origin_comes_back_from_json_lines(kind: type[SoftLab
 @pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz"])
 def test_probabilities_come_back_from_csv_to_the_last_bit(kind: type[SoftLabels], ending: str) -> None:
     @given(table=tables(kind, plain=True))
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=25, deadline=None)
     def check(table: SoftLabels) -> None:
         back = through(table, ending)
         assert back == table
@@ -329,7 +330,7 @@ def annotations(draw: st.DrawFn, *, soft: bool) -> Annotations:
 @pytest.mark.parametrize("ending", ["parquet", "arrow"])
 def test_annotations_come_back_equal(soft: bool, ending: str) -> None:
     @given(votes=annotations(soft=soft))
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=40, deadline=None)
     def check(votes: Annotations) -> None:
         back = through(votes, ending)
         assert back == votes
@@ -416,6 +417,31 @@ def test_saved_annotations_are_read_by_the_door_for_annotations(tmp_path: Path) 
         votes.save(tmp_path / f"votes.{ending}")
         assert sf.read_annotations(tmp_path / f"votes.{ending}") == votes
         assert storage.load(Annotations, tmp_path / f"votes.{ending}") == votes
+
+
+@pytest.mark.parametrize("soft", [False, True])
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl"])
+def test_annotations_come_back_from_text_as_far_as_their_rows_say(soft: bool, ending: str) -> None:
+    @given(votes=annotations(soft=soft))
+    @settings(max_examples=25, deadline=None)
+    def check(votes: Annotations) -> None:
+        assume(votes.n_annotations)
+        number = np.repeat(np.arange(votes.n_annotations), np.diff(votes.starts))
+        rows = [[names[code] for code in codes] for names, codes in (
+            (votes.items, votes.item), (votes.annotators, votes.annotator), (votes.classes, votes.label),
+        )]  # fmt: skip
+        expected = Annotations.from_rows(*rows, weights=votes.weight, annotation=number)
+        if votes.sequence is not None and votes.position is not None:
+            judged = [votes.items.index(name) for name in expected.items]
+            places = {"sequence": votes.sequence[judged], "position": votes.position[judged]}
+            expected = replace(expected, **places)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, f"votes.{ending}")
+            votes.save(path)
+            # Named, so that labels which look like a slip ("nan", "a|b") are believed.
+            assert sf.read_annotations(path, classes=expected.classes) == expected
+
+    check()
 
 
 # --- gold ---

@@ -26,8 +26,9 @@ from sfumato.core.gold import Gold
 from sfumato.core.report import Report
 from sfumato.core.soft_labels import SoftLabels
 from sfumato.errors import FormatError, OptionError
-from sfumato.tables.annotation_layout import annotations_frame, stored_annotations
+from sfumato.tables.annotation_layout import annotations_frame
 from sfumato.tables.frame_files import Format, Metadata, format_of, write_frame
+from sfumato.tables.read import read_annotations
 from sfumato.tables.read_gold import read_gold
 from sfumato.tables.read_soft import read_soft
 from sfumato.tables.soft_layout import soft_frame, soft_records
@@ -63,11 +64,6 @@ def load(kind: type[Any], path: Any) -> Any:
         return read_gold(path)
     if issubclass(kind, Report):
         return _load_report(path)
-    stored = stored_annotations(path) if isinstance(path, str | PathLike) else None
-    if stored is not None:
-        return stored
-    from sfumato.tables.read import read_annotations
-
     return read_annotations(path)
 
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-__all__ = ["accuracy_score"]
+__all__ = ["accuracy_part", "accuracy_score", "accuracy_score_per_item"]
 
+from functools import partial
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sfumato.core.gold import Gold
 from sfumato.errors import check_choice
+from sfumato.evaluate.blocks import Block, each_of, mean_of
 from sfumato.evaluate.pairing import Distributions, gold_codes
 
+Ties = Literal["first", "share"]
 
-def accuracy_score(
-    predicted: Distributions, gold: ArrayLike | Gold, *, ties: Literal["first", "share"] = "first"
-) -> float:
+
+def accuracy_score(predicted: Distributions, gold: ArrayLike | Gold, *, ties: Ties = "first") -> float:
     """Return the share of items whose most probable class is the gold class; between 0 and 1.
 
     *predicted* of shape (n_items, n_classes); *gold* of shape (n_items,), class numbers, or a `Gold` table (items
@@ -26,8 +28,22 @@ def accuracy_score(
     (0.5, 0.75)
     """
     check_choice(ties, ("first", "share"), option="ties")
-    probs, codes = gold_codes(predicted, gold)
+    return mean_of(partial(accuracy_part, ties=ties), *gold_codes(predicted, gold))
+
+
+def accuracy_score_per_item(
+    predicted: Distributions, gold: ArrayLike | Gold, *, ties: Ties = "first"
+) -> NDArray[np.float64]:
+    """Return 1 for each item that is right and 0 for each that is wrong, of the items that have gold."""
+    check_choice(ties, ("first", "share"), option="ties")
+    return each_of(partial(accuracy_part, ties=ties), *gold_codes(predicted, gold))
+
+
+def accuracy_part(block: Block, *, ties: Ties = "first") -> NDArray[np.float64]:
+    """Return how right the most probable class of each item of the block is."""
     if ties == "first":
-        return float(np.mean(probs.argmax(axis=1) == codes))
-    top = probs == probs.max(axis=1, keepdims=True)
-    return float(np.mean(top[np.arange(len(codes)), codes] / top.sum(axis=1)))
+        return block.right
+    # A gold class that the predictions do not know has no column, and no share.
+    known = block.codes < len(block.q)
+    chosen = block.q[np.where(known, block.codes, 0), np.arange(len(known))]
+    return (known & (chosen == block.confidence)) / (block.q == block.confidence).sum(axis=0)

@@ -2,54 +2,42 @@
 
 from __future__ import annotations
 
-__all__ = ["Bin", "expected_calibration_error", "reliability"]
-
-from dataclasses import dataclass
+__all__ = ["Bin", "expected_calibration", "expected_calibration_error", "reliability"]
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 
-from sfumato.core.gold import Gold
-from sfumato.errors import OptionError
-from sfumato.evaluate.pairing import Distributions, gold_codes
-
-
-@dataclass(frozen=True, slots=True)
-class Bin:
-    """Items of similar confidence: how many, how sure the model was on average, how often it was right."""
-
-    n: int
-    confidence: float
-    accuracy: float
+from sfumato.evaluate.blocks import each_of
+from sfumato.evaluate.confidence import Bin, equal_width_bins, outcomes
+from sfumato.evaluate.pairing import Distributions, Labels, labelled
 
 
-def reliability(predicted: Distributions, gold: ArrayLike | Gold, *, n_bins: int = 15) -> list[Bin]:
+def expected_calibration_error(predicted: Distributions, labels: Labels, *, n_bins: int = 15) -> float:
+    """Return Σ n_b/n · |accuracy_b − confidence_b| over bins of equal width; 0 to 1 (Guo et al. 2017, equation 3).
+
+    *predicted* of shape (n_items, n_classes). *labels* are gold (class numbers of shape (n_items,), or a `Gold`
+    table), or soft labels of people: then a prediction is as right as the share of people who say the same.
+
+    >>> round(expected_calibration_error([[0.9, 0.1], [0.9, 0.1]], [0, 1]), 3)
+    0.4
+    >>> round(expected_calibration_error([[0.9, 0.1]], [[0.8, 0.2]]), 3)
+    0.1
+    """
+    return expected_calibration(each_of(outcomes, *labelled(predicted, labels)), n_bins=n_bins)
+
+
+def reliability(predicted: Distributions, labels: Labels, *, n_bins: int = 15) -> list[Bin]:
     """Return the bins of equal width over the confidence (0, 1] that hold any item, from low to high.
 
     >>> reliability([[0.9, 0.1], [0.9, 0.1]], [0, 1], n_bins=10)
     [Bin(n=2, confidence=0.9, accuracy=0.5)]
     """
-    if n_bins < 1:
-        raise OptionError(f"The option 'n_bins' must be 1 or more. Got {n_bins} instead.")
-    probs, codes = gold_codes(predicted, gold)
-    confidence = probs.max(axis=1)
-    right = probs.argmax(axis=1) == codes
-    # Bins are open below and closed above, so that a confidence of exactly 1 falls into the last one.
-    place = np.clip(np.ceil(confidence * n_bins).astype(np.int64) - 1, 0, n_bins - 1)
-    n = np.bincount(place, minlength=n_bins)
-    sure = np.bincount(place, weights=confidence, minlength=n_bins)
-    hits = np.bincount(place, weights=right, minlength=n_bins)
+    confidence, right = each_of(outcomes, *labelled(predicted, labels))
+    n, sure, hits = equal_width_bins(confidence, right, n_bins)
     return [Bin(int(n[b]), float(sure[b] / n[b]), float(hits[b] / n[b])) for b in np.flatnonzero(n)]
 
 
-def expected_calibration_error(predicted: Distributions, gold: ArrayLike | Gold, *, n_bins: int = 15) -> float:
-    """Return Σ n_b/n · |accuracy_b − confidence_b| over bins of equal width; 0 to 1 (Guo et al. 2017, equation 3).
-
-    *predicted* of shape (n_items, n_classes); *gold* of shape (n_items,), class numbers, or a `Gold` table.
-
-    >>> round(expected_calibration_error([[0.9, 0.1], [0.9, 0.1]], [0, 1]), 3)
-    0.4
-    """
-    bins = reliability(predicted, gold, n_bins=n_bins)
-    total = sum(part.n for part in bins)
-    return sum(part.n / total * abs(part.accuracy - part.confidence) for part in bins)
+def expected_calibration(columns: NDArray[np.float64], *, n_bins: int = 15) -> float:
+    """Return the error from the confidence and rightness of each item, shape (2, n_items)."""
+    n, sure, hits = equal_width_bins(columns[0], columns[1], n_bins)
+    return float(np.abs(hits - sure).sum() / n.sum())

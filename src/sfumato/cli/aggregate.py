@@ -31,7 +31,9 @@ def aggregate(
     votes: reading.Votes,
     method: Annotated[
         str,
-        typer.Option(help="A view (majority, standard, softmax, dawid_skene, mace, …) or a join (centroid, hybrid, …)."),
+        typer.Option(
+            help="A view (majority, standard, softmax, dawid_skene, mace, …) or a join (centroid, hybrid, …)."
+        ),
     ] = "dawid_skene",
     views: Annotated[
         str | None, typer.Option(help="For a join: the views to make and join, separated by commas.")
@@ -138,7 +140,10 @@ def _tell(said: Annotations, result: Result, method: str, out: Path | None, anno
         shown = soft.classes[:8]
         screen.table(
             ["item", *shown],
-            [[name, *(f"{p:.3f}" for p in soft.probs[row, : len(shown)])] for row, name in enumerate(soft.items[:_SHOWN])],
+            [
+                [name, *(f"{p:.3f}" for p in soft.probs[row, : len(shown)])]
+                for row, name in enumerate(soft.items[:_SHOWN])
+            ],
         )
         more = [f"{soft.n_items - _SHOWN:,} more items"] if soft.n_items > _SHOWN else []
         more += [f"{soft.n_classes - 8:,} more classes"] if soft.n_classes > 8 else []

@@ -15,7 +15,7 @@ from sfumato.errors import OptionError
 
 if TYPE_CHECKING:
     from sfumato.core.annotations import Annotations
-    from sfumato.core.report import Report
+    from sfumato.core.report import Number, Report
 
 
 def register(app: typer.Typer) -> None:
@@ -64,16 +64,43 @@ def compare(
     if json:
         screen.say_json(report.to_dict())
         return
-    names = report.names()
-    screen.table(
-        ["panel" if panel_size else "view", *(name.replace("_", " ") for name in names)],
-        [[of, *(str(row[name]) if name in row else "" for name in names)] for of, row in report.rows().items()],
-    )
+    screen.table(*(_as_it_is(report) if panel_size else _shortened(report)))
     screen.say("")
     for line in report.notes:
         screen.say(line)
     if out is not None:
         screen.say(f"→ {out}")
+
+
+_HEADS = {
+    "held_out_log_likelihood_score": "log-likelihood",
+    "behind": "behind the best (95 %)",
+    "weight": "weight",
+    "accuracy_score": "accuracy",
+    "log_loss": "log loss",
+    "expected_calibration_error": "calibration error",
+}
+
+
+def _shortened(report: Report) -> tuple[list[str], list[list[str]]]:
+    """Return the comparison as head and rows that fit a terminal; --json and --out have every digit."""
+    names = report.names()
+
+    def cell(number: Number | None) -> str:
+        if number is None:
+            return ""
+        if number.name == "behind":
+            return f"{number.value:.4f} ({number.low:.4f} to {number.high:.4f})"
+        return f"{number.value:.3f}" if number.name in ("weight", "accuracy_score") else f"{number.value:.4f}"
+
+    rows = [[of, *(cell(row.get(name)) for name in names)] for of, row in report.rows().items()]
+    return ["view", *(_HEADS[name] for name in names)], rows
+
+
+def _as_it_is(report: Report) -> tuple[list[str], list[list[str]]]:
+    names = report.names()
+    rows = [[of, *(str(row.get(name, "")) for name in names)] for of, row in report.rows().items()]
+    return ["panel", *(name.replace("_", " ") for name in names)], rows
 
 
 def _views(said: Annotations, gold: Path | None, views: str | None, folds: int, resamples: int, seed: int) -> Report:
@@ -83,6 +110,4 @@ def _views(said: Annotations, gold: Path | None, views: str | None, folds: int, 
     reference = None if gold is None else read_gold(gold)
     names = [name.strip() for name in (views or "").split(",") if name.strip()]
     with screen.working("Leaving annotations out") as advance:
-        return score(
-            said, names, gold=reference, folds=folds, resamples=resamples, seed=seed, progress=advance
-        )
+        return score(said, names, gold=reference, folds=folds, resamples=resamples, seed=seed, progress=advance)

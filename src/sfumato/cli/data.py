@@ -13,7 +13,9 @@ from sfumato.cli import screen
 
 app = typer.Typer(help="Public data sets, and simulated votes.", no_args_is_help=True)
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A name that `sfumato data list` shows: rte, snow2008/temp, …")]
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="A name that `sfumato data list` shows: rte, snow2008/temp, …")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 
 
@@ -71,8 +73,7 @@ def describe(name: Name, json: Json = False) -> None:
         "homepage": known.homepage,
         "notes": list(known.notes),
         "files": [
-            {"path": file.path, "source": file.source, "size": file.size, "sha256": file.sha256}
-            for file in known.files
+            {"path": file.path, "source": file.source, "size": file.size, "sha256": file.sha256} for file in known.files
         ],
     }
     if json:

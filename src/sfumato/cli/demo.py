@@ -57,7 +57,9 @@ def demo(
     if skills.competence is not None:
         weakest = [skills.annotators[j] for j in np.argsort(skills.competence, kind="stable")[:N_CARELESS]]
         found = len(study.careless.intersection(weakest))
-        screen.say(f"   {found} of the {N_CARELESS} annotators who did not look are the {N_CARELESS} least competent.\n")
+        screen.say(
+            f"   {found} of the {N_CARELESS} annotators who did not look are the {N_CARELESS} least competent.\n"
+        )
 
     order = np.random.default_rng(seed).permutation(study.people.n_items)
     names = [study.people.items[row] for row in order]
@@ -141,7 +143,7 @@ def _page(study: Study, made: dict[str, SoftLabels], models: dict[str, Predictio
             "Soft labels against what people would say",
             "The annotators are simulated, so what people at large would say of each image is known. Lower is better "
             "for soft cross-entropy and the Jensen–Shannon divergence, higher for the others.",
-            html_table(*_view_table(study, made)),
+            html_table(*_view_table(study, made), name="Views against people"),
         ),
         Section(
             "The images that split the crowd",
@@ -161,7 +163,7 @@ def _page(study: Study, made: dict[str, SoftLabels], models: dict[str, Predictio
             "A model that learnt the disagreement",
             f"The same linear model, trained on {_N_TRAIN:,} images with the majority's label and with the joined "
             f"soft label, predicts {test.n_items} other images.",
-            html_table(*_model_table(study, models))
+            html_table(*_model_table(study, models), name="Models against people")
             + '<div class="pair">'
             + figures.reliability_diagram(
                 reliabilities,

@@ -52,7 +52,7 @@ def read(
             annotator=annotator,
             label=label,
             classes=None if classes is None else [name.strip() for name in classes.split(",")],
-            duplicates=duplicates,  # type: ignore[arg-type]  # the door checks it and lists the choices
+            duplicates=duplicates,
         )
     for line in votes.notes:
         screen.note(line)

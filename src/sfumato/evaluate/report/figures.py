@@ -57,7 +57,7 @@ def distributions(panels: Sequence[Panel], classes: Sequence[str], *, title: str
                 x += width
         said = "; ".join(f"{name}: {_in_words(probs, classes)}" for name, probs in panel.rows)
         drawn.append(_svg(left + shift + 264, max(total, 108 if panel.picture else 0), marks, panel.caption, said))
-    return _figure(f'<div class="pair">{"".join(drawn)}</div>', f"{title}. {caption}")
+    return _figure(f'<div class="pair">{"".join(drawn)}</div>', title, caption)
 
 
 def heat_map(values: NDArray[np.floating], names: Sequence[str], *, title: str, caption: str) -> str:
@@ -82,7 +82,7 @@ def heat_map(values: NDArray[np.floating], names: Sequence[str], *, title: str, 
         f"{names[r]} and {names[c]}: {values[r, c]:.3f}" for r in range(len(names)) for c in range(r + 1, len(names))
     )
     drawn = _svg(left + cell * len(names), top + 34 * len(names), marks, title, said)
-    return _figure(drawn, f"{title}. {caption}")
+    return _figure(drawn, title, caption)
 
 
 def reliability_diagram(systems: Sequence[tuple[str, Sequence[Bin]]], *, title: str, caption: str) -> str:
@@ -103,7 +103,7 @@ def reliability_diagram(systems: Sequence[tuple[str, Sequence[Bin]]], *, title: 
         f"{name}: " + ", ".join(f"{b.accuracy:.2f} right at {b.confidence:.2f} ({b.n} items)" for b in bins)
         for name, bins in systems
     )
-    return _figure(_svg(340, 320, marks, title, said), f"{title}. {caption}")
+    return _figure(_svg(340, 320, marks, title, said), title, caption)
 
 
 def scatter(
@@ -126,7 +126,7 @@ def scatter(
         ]
         marks.append(_legend(k, name))
         said.append(f"{name}: {len(x)} items, mean {x_name} {x.mean():.3f}, mean {y_name} {y.mean():.3f}")
-    return _figure(_svg(340, 320, marks, title, "; ".join(said)), f"{title}. {caption}")
+    return _figure(_svg(340, 320, marks, title, "; ".join(said)), title, caption)
 
 
 def png_uri(grey: NDArray[np.uint8]) -> str:
@@ -188,5 +188,6 @@ def _svg(width: float, height: float, marks: Sequence[str], title: str, descript
     )
 
 
-def _figure(drawn: str, caption: str) -> str:
-    return f"<figure>{drawn}<figcaption>{html.escape(caption)}</figcaption></figure>"
+def _figure(drawn: str, title: str, caption: str) -> str:
+    said = title if title.endswith(("?", ".", "!")) else f"{title}."
+    return f"<figure>{drawn}<figcaption>{html.escape(said)} {html.escape(caption)}</figcaption></figure>"

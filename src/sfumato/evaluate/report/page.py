@@ -23,7 +23,7 @@ header { padding:2.5rem 1.25rem 1.75rem; border-bottom:1px solid var(--line);
   background:linear-gradient(120deg, color-mix(in srgb, var(--accent) 16%, transparent), transparent 70%); }
 header > *, main > * { max-width:60rem; margin-inline:auto; }
 h1 { margin-block:0 .3rem; font:600 2rem/1.2 Georgia, serif; } h2 { margin:0 0 .4rem; font:600 1.3rem Georgia, serif; }
-p { margin:.3rem 0 1rem; max-width:44rem; } header p { color:var(--soft); margin-bottom:0; }
+p { margin:.3rem 0 1rem; max-width:44rem; } header p { color:var(--soft); margin-block:.3rem 0; max-width:60rem; }
 main { padding:1.25rem; } section { margin-block:1.25rem; padding:1.25rem; background:var(--card);
   border:1px solid var(--line); border-radius:10px; break-inside:avoid; }
 .scroll { overflow-x:auto; } table { border-collapse:collapse; font-variant-numeric:tabular-nums; font-size:.93rem; }
@@ -31,7 +31,8 @@ th, td { padding:.35rem .9rem .35rem 0; text-align:right; border-bottom:1px soli
 th:first-child, td:first-child { text-align:left; } thead th { color:var(--soft); font-weight:500; }
 td.best { font-weight:650; color:var(--accent); }
 figure { margin:0; } figcaption { color:var(--soft); font-size:.9rem; margin-top:.4rem; max-width:44rem; }
-.pair { display:grid; gap:1.5rem; grid-template-columns:repeat(auto-fit, minmax(min(100%, 18rem), 1fr)); }
+.pair { display:grid; gap:1.5rem; grid-template-columns:repeat(auto-fit, minmax(min(100%, 20rem), 1fr));
+  margin-top:1.25rem; }
 svg { display:block; width:100%; height:auto; } svg text { fill:var(--ink); font:12px system-ui, sans-serif; }
 svg .quiet { fill:var(--soft); } svg .rule { stroke:var(--line); } svg .axis { stroke:var(--soft); }
 footer { max-width:60rem; margin:0 auto; padding:0 1.25rem 2.5rem; color:var(--soft); font-size:.85rem; }
@@ -69,8 +70,13 @@ def html_page(title: str, summary: str, sections: Sequence[Section], *, origin: 
     )
 
 
-def html_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, best: Sequence[tuple[int, int]] = ()) -> str:
-    """Return a table that scrolls sideways where it is too wide; *best* marks cells as (row, column)."""
+def html_table(
+    head: Sequence[str], rows: Sequence[Sequence[str]], *, name: str, best: Sequence[tuple[int, int]] = ()
+) -> str:
+    """Return a table that scrolls sideways where it is too wide; *best* marks cells as (row, column).
+
+    *name* is what a screen reader announces it by; no two tables of a page may share one.
+    """
     marked = set(best)
     top = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in head)
     lines = []
@@ -82,6 +88,6 @@ def html_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, best: Sequ
         lines.append(f"<tr>{''.join(cells)}</tr>")
     # Scrolling by keyboard needs the region to take focus, and a name to be announced by.
     return (
-        f'<div class="scroll" role="region" aria-label="Table" tabindex="0"><table><thead><tr>{top}</tr></thead>'
+        f'<div class="scroll" role="region" aria-label="{html.escape(name)}" tabindex="0"><table><thead><tr>{top}</tr></thead>'
         f"<tbody>{''.join(lines)}</tbody></table></div>"
     )

@@ -94,7 +94,9 @@ def annotations_in(frame: pl.DataFrame, metadata: Mapping[str, Any]) -> Annotati
                 places[name] = np.zeros(len(judged), dtype=np.int32)
                 places[name][row_of_item] = frame[name].to_numpy()
                 places[name][~judged] = unjudged.get(name, [])
-        weighted = "weight" in frame.columns or "annotation" in frame.columns
+        # Plain votes stand in the order of their labels; only where they do not, their numbers say more than that.
+        again = (row_of_item[1:] == row_of_item[:-1]) & (annotator[1:] == annotator[:-1])
+        weighted = "weight" in frame.columns or bool((again & (label[1:] < label[:-1])).any())
         return Annotations.from_codes(
             row_of_item, annotator, label,
             weight=frame.get_column("weight", default=pl.repeat(1.0, frame.height, eager=True)) if weighted else None,
@@ -117,6 +119,8 @@ def _coded(cells: pl.Series, names: list[str] | None = None) -> tuple[Codes, lis
     run = cells.rle_id().to_numpy()
     if names is None:
         names = heads.unique(maintain_order=True).to_list()
+        if len(names) == len(heads):
+            return run.astype(np.int32), names
     codes = heads.cast(pl.Enum(names)).to_physical().to_numpy()
     return codes[run].astype(np.int32), names
 

@@ -18,6 +18,7 @@ __all__ = [
     "brier_error_per_item",
     "calibrated_log_loss",
     "classwise_calibration_error",
+    "compute_metrics",
     "confusion_matrix",
     "entropy_calibration_error",
     "entropy_calibration_error_per_item",
@@ -45,11 +46,13 @@ __all__ = [
     "precision_score",
     "recall_score",
     "reliability",
+    "scores",
     "soft_accuracy_score",
     "soft_accuracy_score_per_item",
     "soft_cross_entropy_loss",
     "soft_cross_entropy_loss_per_item",
     "soft_f1_score",
+    "soft_scorer",
     "values_wasserstein_error",
     "values_wasserstein_error_per_item",
     "wasserstein_error",
@@ -85,6 +88,8 @@ from sfumato.evaluate.perspectives import (
     perspectivist_error,
     perspectivist_error_per_item,
 )
+from sfumato.evaluate.scorers import compute_metrics, soft_scorer
+from sfumato.evaluate.scores import scores
 from sfumato.evaluate.soft_accuracy import soft_accuracy_score, soft_accuracy_score_per_item
 from sfumato.evaluate.soft_cross_entropy import soft_cross_entropy_loss, soft_cross_entropy_loss_per_item
 from sfumato.evaluate.soft_f1 import soft_f1_score

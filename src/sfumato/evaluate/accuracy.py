@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sfumato.core.gold import Gold
 from sfumato.errors import check_choice
-from sfumato.evaluate.blocks import Block, each_of, mean_of
+from sfumato.evaluate.blocks import Block, each_of, mean_of, over_classes
 from sfumato.evaluate.pairing import Distributions, gold_codes
 
 Ties = Literal["first", "share"]
@@ -46,4 +46,5 @@ def accuracy_part(block: Block, *, ties: Ties = "first") -> NDArray[np.float64]:
     # A gold class that the predictions do not know has no column, and no share.
     known = block.codes < len(block.q)
     chosen = block.q[np.where(known, block.codes, 0), np.arange(len(known))]
-    return (known & (chosen == block.confidence)) / (block.q == block.confidence).sum(axis=0)
+    shares: NDArray[np.float64] = (known & (chosen == block.confidence)) / over_classes(block.q == block.confidence)
+    return shares

@@ -7,7 +7,7 @@ __all__ = ["brier_error", "brier_error_per_item", "brier_part"]
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.evaluate.blocks import Block, each_of, mean_of
+from sfumato.evaluate.blocks import Block, each_of, mean_of, over_classes
 from sfumato.evaluate.pairing import Distributions, paired
 
 
@@ -30,4 +30,4 @@ def brier_error_per_item(predicted: Distributions, people: Distributions) -> NDA
 
 def brier_part(block: Block) -> NDArray[np.float64]:
     """Return Σ (q − p)² of each item of the block."""
-    return np.square(block.gap).sum(axis=0)
+    return over_classes(np.square(block.gap))

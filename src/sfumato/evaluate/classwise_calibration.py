@@ -45,7 +45,7 @@ def classwise_bins(block: Block, *, n_bins: int = 15) -> NDArray[np.float64]:
     np.clip(place, 0, n_bins - 1, out=place)
     place += np.arange(0, n_classes * n_bins, n_bins)[:, None]
     sums = np.bincount(place.ravel().astype(np.intp), weights=gaps.ravel(), minlength=n_classes * n_bins)
-    return sums.reshape(n_classes, n_bins)
+    return sums.astype(np.float64).reshape(n_classes, n_bins)
 
 
 def classwise_calibration(gaps: NDArray[np.float64], n_items: int) -> float:

@@ -41,8 +41,7 @@ def equal_width_bins(confidence: _Floats, right: _Floats, n_bins: int) -> tuple[
     if n_bins < 1:
         raise OptionError(f"The option 'n_bins' must be 1 or more. Got {n_bins} instead.")
     place = np.clip(np.ceil(confidence * n_bins).astype(np.int64) - 1, 0, n_bins - 1)
-    return (
-        np.bincount(place, minlength=n_bins).astype(np.float64),
-        np.bincount(place, weights=confidence, minlength=n_bins),
-        np.bincount(place, weights=right, minlength=n_bins),
-    )
+    n: _Floats = np.bincount(place, minlength=n_bins).astype(np.float64)
+    sure: _Floats = np.bincount(place, weights=confidence, minlength=n_bins).astype(np.float64)
+    hits: _Floats = np.bincount(place, weights=right, minlength=n_bins).astype(np.float64)
+    return n, sure, hits

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sfumato.core.gold import Gold
 from sfumato.errors import check_choice
 from sfumato.evaluate.accuracy import Ties
-from sfumato.evaluate.blocks import Block, over_blocks
+from sfumato.evaluate.blocks import Block, over_blocks, over_classes
 from sfumato.evaluate.pairing import Distributions, gold_codes
 
 
@@ -41,7 +41,7 @@ def confusion_part(block: Block, *, ties: Ties = "first") -> NDArray[np.float64]
     if ties == "first":
         cells = np.bincount(block.codes * n_classes + block.top, minlength=n_rows * n_classes)
         return cells.reshape(n_rows, n_classes).astype(np.float64)
-    shares = (block.q == block.confidence) / (block.q == block.confidence).sum(axis=0)
+    shares = (block.q == block.confidence) / over_classes(block.q == block.confidence)
     return np.stack([np.bincount(block.codes, weights=share, minlength=n_rows) for share in shares], axis=1)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import OptionError
-from sfumato.evaluate.blocks import Block, each_of, mean_of
+from sfumato.evaluate.blocks import Block, each_of, logarithm, mean_of, over_classes
 from sfumato.evaluate.pairing import Distributions, paired
 
 
@@ -34,12 +34,11 @@ def jensen_shannon_divergence_per_item(
 
 def jensen_shannon_part(block: Block) -> NDArray[np.float64]:
     """Return the divergence of each item of the block in nats."""
-    middle = (block.p + block.q) / 2
-    logs = np.log(np.maximum(middle, 5e-324))
+    logs = logarithm((block.p + block.q) / 2)
     terms = block.p * (block.log_p - logs)
     terms += block.q * (block.log_q - logs)
     # Rounding may leave it an ulp below zero or above log 2, and a square root downstream must not see that.
-    return np.clip(terms.sum(axis=0) / 2, 0, math.log(2))
+    return np.clip(over_classes(terms) / 2, 0, math.log(2))
 
 
 def _log_of(base: float) -> float:

@@ -16,7 +16,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.evaluate.blocks import Block, each_of, mean_of
+from sfumato.evaluate.blocks import Block, each_of, mean_of, over_classes
 from sfumato.evaluate.pairing import Distributions, paired
 
 _Floats = NDArray[np.float64]
@@ -67,6 +67,6 @@ def inverse_kl_part(block: Block) -> _Floats:
 
 
 def _relative_entropy(a: _Floats, log_a: _Floats, b: _Floats, log_b: _Floats) -> _Floats:
-    result: _Floats = np.maximum((a * (log_a - log_b)).sum(axis=0), 0)
+    result: _Floats = np.maximum(over_classes(a * (log_a - log_b)), 0)
     result[((b == 0) & (a > 0)).any(axis=0)] = math.inf
     return result

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sfumato.core.gold import Gold
 from sfumato.errors import OptionError
-from sfumato.evaluate.blocks import Block, each_of, mean_of
+from sfumato.evaluate.blocks import Block, each_of, mean_of, over_classes
 from sfumato.evaluate.f1 import f1_score
 from sfumato.evaluate.manhattan import manhattan_error
 from sfumato.evaluate.pairing import Distributions, paired
@@ -46,7 +46,7 @@ def lewidi_cross_entropy_loss_per_item(predicted: Distributions, people: Distrib
 def lewidi_cross_entropy_part(block: Block) -> NDArray[np.float64]:
     """Return −Σ p log(q' + 1e-9) of each item of the block."""
     logs = np.log(np.clip(block.q, 1e-12, 1 - 1e-12) + 1e-9)
-    return -(block.p * logs).sum(axis=0)
+    return -over_classes(block.p * logs)
 
 
 def lewidi_scores(

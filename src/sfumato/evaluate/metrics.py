@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = ["METRICS", "Metric", "metric"]
 
 import inspect
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -140,7 +141,8 @@ _ALL = (
     Metric(
         "jensen_shannon_divergence", jensen_shannon.jensen_shannon_divergence, "people",
         "Lin 1991, equation 4.1; Uma et al. 2021, section 5",
-        per_item=jensen_shannon.jensen_shannon_divergence_per_item, high=float(np.log(2)), part=jensen_shannon.jensen_shannon_part,
+        per_item=jensen_shannon.jensen_shannon_divergence_per_item, high=math.log(2),
+        part=jensen_shannon.jensen_shannon_part,
     ),
     Metric(
         "manhattan_error", manhattan.manhattan_error, "people", "Leonardelli et al. 2025 (LeWiDi 2025)",

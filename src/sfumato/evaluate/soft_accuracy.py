@@ -7,7 +7,7 @@ __all__ = ["soft_accuracy_part", "soft_accuracy_score", "soft_accuracy_score_per
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.evaluate.blocks import Block, each_of, mean_of
+from sfumato.evaluate.blocks import Block, each_of, mean_of, over_classes
 from sfumato.evaluate.pairing import Distributions, paired
 
 
@@ -29,4 +29,4 @@ def soft_accuracy_score_per_item(predicted: Distributions, people: Distributions
 
 def soft_accuracy_part(block: Block) -> NDArray[np.float64]:
     """Return Σ min(q, p) of each item of the block."""
-    return np.minimum(block.q, block.p).sum(axis=0)
+    return over_classes(np.minimum(block.q, block.p))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import OptionError
-from sfumato.evaluate.blocks import Block, each_of, mean_of
+from sfumato.evaluate.blocks import Block, each_of, mean_of, over_classes
 from sfumato.evaluate.pairing import Distributions, paired
 
 _FLOOR = 1e-12
@@ -40,8 +40,8 @@ def soft_cross_entropy_part(block: Block, *, floor: float = _FLOOR) -> NDArray[n
     """Return −Σ p log max(q, floor) of each item of the block."""
     if floor > 0:
         logs = np.maximum(block.log_q, math.log(floor))
-        return np.abs((block.p * logs).sum(axis=0))
-    losses: NDArray[np.float64] = np.abs((block.p * block.log_q).sum(axis=0))
+        return np.abs(over_classes(block.p * logs))
+    losses: NDArray[np.float64] = np.abs(over_classes(block.p * block.log_q))
     losses[((block.q == 0) & (block.p > 0)).any(axis=0)] = math.inf
     return losses
 

@@ -53,7 +53,8 @@ def soft_f1(masses: _Floats, average: Average | None = "macro") -> float | _Floa
         return float(2 * shared.sum() / both.sum())
     of_classes = np.divide(2 * shared, both, out=np.full_like(both, math.nan), where=both > 0)
     if average is None:
-        return of_classes
+        every: _Floats = of_classes
+        return every
     if average == "weighted":
         return float(np.nansum(of_classes * people) / people.sum())
     return float(of_classes[both > 0].mean())

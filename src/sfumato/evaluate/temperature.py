@@ -16,7 +16,7 @@ from sfumato.core.predictions import Predictions
 from sfumato.core.simplex import SUM_TOLERANCE
 from sfumato.core.soft_labels import SoftLabels
 from sfumato.errors import InputError
-from sfumato.evaluate.blocks import Block, over_blocks
+from sfumato.evaluate.blocks import Block, over_blocks, over_classes
 from sfumato.evaluate.pairing import Labels, aligned, gold_rows, labelled
 
 _Floats = NDArray[np.floating[Any]]
@@ -58,7 +58,7 @@ def log_losses(logits: _Floats, labels: NDArray[Any], temperature: float) -> flo
     def loss(block: Block) -> float:
         scores = block.q / temperature
         scores -= scores.max(axis=0)
-        return float((np.log(np.exp(scores).sum(axis=0)) - _expected(scores, block)).sum())
+        return float((np.log(over_classes(np.exp(scores))) - _expected(scores, block)).sum())
 
     return math.fsum(over_blocks(loss, logits, labels)) / len(logits)
 
@@ -94,7 +94,8 @@ def _scores(predicted: SoftLabels) -> _Floats:
             f"The predictions carry no logits, and item {predicted.items[int(np.argmax(zero))]!r} has a class of "
             "probability 0, whose logarithm is not finite. Hand in Predictions.from_logits, or the logits."
         )
-    return np.log(predicted.probs)
+    logs: _Floats = np.log(predicted.probs)
+    return logs
 
 
 def _checked(logits: ArrayLike) -> _Floats:
@@ -116,8 +117,9 @@ def _checked(logits: ArrayLike) -> _Floats:
 def _expected(scores: NDArray[np.float64], block: Block) -> NDArray[np.float64]:
     """Return what the labels expect of the scores of each item: the score of the gold class, or Σ p · score."""
     if block.labels.ndim == 1:
-        return scores[block.codes, np.arange(len(block.codes))]
-    return (block.p * scores).sum(axis=0)
+        of_gold: NDArray[np.float64] = scores[block.codes, np.arange(len(block.codes))]
+        return of_gold
+    return over_classes(block.p * scores)
 
 
 def _slopes(logits: _Floats, labels: NDArray[Any]) -> Callable[[float], tuple[float, float]]:
@@ -129,8 +131,8 @@ def _slopes(logits: _Floats, labels: NDArray[Any]) -> Callable[[float], tuple[fl
             weights = np.exp(scores * inverse)
             weights /= weights.sum(axis=0)
             weighted = weights * scores
-            mean = weighted.sum(axis=0)
-            spread = (weighted * scores).sum(axis=0) - mean**2
+            mean = over_classes(weighted)
+            spread = over_classes(weighted * scores) - mean**2
             return float((mean - _expected(scores, block)).sum()), float(spread.sum())
 
         parts = over_blocks(sums, logits, labels)

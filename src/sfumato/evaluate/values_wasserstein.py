@@ -11,7 +11,7 @@ __all__ = ["values_wasserstein_error", "values_wasserstein_error_per_item", "val
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.evaluate.blocks import Block, each_of, mean_of
+from sfumato.evaluate.blocks import Block, each_of, mean_of, over_classes
 from sfumato.evaluate.pairing import Distributions, paired
 
 # A network for K classes has about K·log²K/4 exchanges; beyond this many classes NumPy's own sort is quicker.
@@ -37,7 +37,7 @@ def values_wasserstein_error_per_item(predicted: Distributions, people: Distribu
 
 def values_wasserstein_part(block: Block) -> NDArray[np.float64]:
     """Return the distance of each item of the block."""
-    return np.abs(_sorted(block.q) - _sorted(block.p)).mean(axis=0)
+    return over_classes(np.abs(_sorted(block.q) - _sorted(block.p))) / len(block.q)
 
 
 def _sorted(values: NDArray[np.float64]) -> NDArray[np.float64]:

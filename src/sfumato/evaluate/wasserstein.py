@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import OptionError
-from sfumato.evaluate.blocks import Block, each_of, mean_of
+from sfumato.evaluate.blocks import Block, each_of, mean_of, over_classes
 from sfumato.evaluate.pairing import Distributions, paired
 
 
@@ -44,7 +44,7 @@ def wasserstein_error_per_item(
 def wasserstein_part(block: Block, *, steps: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
     """Return the distance of each item of the block; *steps* lie between one class and the next, shape (K − 1, 1)."""
     ahead = np.abs(np.cumsum(block.gap, axis=0)[:-1])
-    return (ahead if steps is None else ahead * steps).sum(axis=0)
+    return over_classes(ahead if steps is None else ahead * steps)
 
 
 def _steps(positions: Sequence[float] | None, n_classes: int) -> NDArray[np.float64] | None:

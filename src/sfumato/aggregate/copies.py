@@ -37,7 +37,7 @@ Codes = NDArray[np.int64]
 # Numbers in all confusion matrices together, up to which each annotator gets one; above, one accuracy each.
 _MOST_NUMBERS = 1 << 24
 # Comparisons whose posteriors are made at a time: this many numbers stay in the cache.
-_CELLS = 1 << 19
+_CELLS = 1 << 17
 # How often the model is fitted anew without those who are suspected to repeat another.
 _MOST_ROUNDS = 5
 # Annotations per class that the prior of a confusion matrix is worth.
@@ -78,7 +78,7 @@ def suspected_copies(
     *,
     false_discovery_rate: float = 0.05,
     least_shared: int = 10,
-    most_comparisons: int = 10_000_000,
+    most_comparisons: int = 5_000_000,
 ) -> Copies:
     """Return the pairs of annotators whose answers are the same more often than the truth explains.
 
@@ -209,12 +209,22 @@ class _Model:
         u, v = self.accuracy[first], self.accuracy[second]
         return np.repeat((u * v + (1 - u) * (1 - v) / max(1, self.n_classes - 1))[:, None], self.n_classes, axis=1)
 
-    def without(self, item: Codes, first: Codes, second: Codes) -> Floats:
-        """Return the posterior of items without the answers in two rows each, shape (n, n_classes)."""
+    def without_own(self, item: Codes, rows: Codes) -> Floats:
+        """Return the log-posterior of items without the answers in one row each, up to a constant, (n, n_classes)."""
         if self.confusion is None:
-            return np.full((len(item), self.n_classes), 1 / self.n_classes)
-        own = self.said[first] @ self.table + self.said[second] @ self.table
-        return np.asarray(softmax(self.log_posterior[item] - own))
+            return np.zeros((len(item), self.n_classes))
+        return np.asarray(self.log_posterior[item] - self.said[rows] @ self.table)
+
+    def without_both(self, log_posterior: Floats, rows: Codes) -> Floats:
+        """Return the posterior after the answers in one more row of each were taken away, shape (n, n_classes)."""
+        if self.confusion is not None:
+            log_posterior = log_posterior - self.said[rows] @ self.table
+        # Along the long axis each step is one vectorised loop over thousands of items.
+        scores = np.ascontiguousarray(log_posterior.T)
+        scores -= scores.max(axis=0)
+        np.exp(scores, out=scores)
+        scores /= scores.sum(axis=0)
+        return scores.T
 
     def explained(self, posterior: Floats, answers: Answers, first: Codes, second: Codes) -> Floats:
         """Return the part of u_i·v_i − e_i that is no residual of both: u·V + U·v − 2 U·V, shape (n,)."""
@@ -271,27 +281,29 @@ def _affordable(annotations: Annotations, most: int) -> Annotations:
 def _compared(model: _Model, answers: Answers, least_shared: int, *, hard: bool) -> Iterator[_Pairs]:
     """Yield, for each annotator, the pairs with the annotators after it that share enough items."""
     ends = answers.item_starts[answers.item + 1]
+    place = np.zeros(answers.n_annotators, dtype=np.int64)
     for first in range(answers.n_annotators):
         rows = answers.rows_of(first)
         # Within an item the rows are sorted by annotator: those after the own one are of the annotators after it.
         lengths = ends[rows] - rows - 1
-        if lengths.sum() < least_shared:
-            continue
-        own = np.repeat(rows, lengths)
-        other = own + 1 + np.arange(len(own)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        own = np.repeat(np.arange(len(rows)), lengths)
+        other = rows[own] + 1 + np.arange(len(own)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         annotator = answers.annotator[other]
-        kept = np.bincount(annotator, minlength=answers.n_annotators)[annotator] >= least_shared
-        own, other = own[kept], other[kept]
-        second, code = np.unique(annotator[kept], return_inverse=True)
+        n_shared = np.bincount(annotator, minlength=answers.n_annotators)
+        second = np.flatnonzero(n_shared >= least_shared)
         if not len(second):
             continue
+        place[second] = np.arange(len(second))
+        kept = n_shared[annotator] >= least_shared
+        own, other, code = own[kept], other[kept], place[annotator[kept]]
+        log_posterior = model.without_own(answers.item[rows], rows)
         agreeing = model.pairs(first, second)
         sums = np.zeros((4, len(second)))
         step = max(1, _CELLS // (model.n_classes if hard else model.n_classes**2))
         for begin in range(0, len(own), step):
             part = slice(begin, begin + step)
-            u, v, pair = own[part], other[part], code[part]
-            posterior = model.without(answers.item[u], u, v)
+            u, v, pair = rows[own[part]], other[part], code[part]
+            posterior = model.without_both(log_posterior[own[part]], v)
             expected = np.einsum("nc,nc->n", posterior, agreeing[pair])
             same = np.asarray(answers.said[u].multiply(answers.said[v]).sum(axis=1))
             residual = same - expected
@@ -299,7 +311,7 @@ def _compared(model: _Model, answers: Answers, least_shared: int, *, hard: bool)
                 residual -= model.explained(posterior, answers, u, v)
             for total, values in zip(sums, (same, expected, residual, residual**2), strict=True):
                 total += np.bincount(pair, weights=values, minlength=len(second))
-        yield _Pairs(np.full(len(second), first), second, np.bincount(code), *sums)
+        yield _Pairs(np.full(len(second), first), second, n_shared[second], *sums)
 
 
 def _joined(parts: Iterator[_Pairs]) -> _Pairs:

@@ -34,7 +34,7 @@ _MOST_UNITS = 10_000
 _NAMES = (
     "jensen_shannon_divergence",
     "wasserstein_error",
-    "wasserstein_error (over values)",
+    "values_wasserstein_error",
     "entropy_correlation_score",
 )
 

@@ -18,28 +18,61 @@ from numpy.typing import NDArray
 from sfumato.aggregate.blocks import Block, Floats, Indices
 
 
+# NumPy's loops cost as much to begin as they take for a row of ten numbers, so rows are taken together in groups of
+# about this many numbers; and OpenBLAS starts threads of its own only for products of more than 9,216.
+_GROUP = 4096
+
+
 class Scratch:
     """The arrays that a worker uses again and again, for blocks of up to *n_items* items."""
 
     def __init__(self, n_items: int, n_states: int, n_entries: int, dtype: np.dtype[np.floating[Any]]) -> None:
         self.n_states = n_states
         self._rows = np.empty(n_items * n_states, dtype=dtype)
-        self._columns = np.empty(n_items * n_states, dtype=dtype)
+        self._masses = np.empty(n_items * n_states, dtype=dtype)
         self._top = np.empty(n_items, dtype=dtype)
         self._total = np.empty(n_items, dtype=dtype)
+        self._ones_by_state = np.ones(n_states, dtype=dtype)
+        self._group = max(1, _GROUP // n_states)
+        # Between these bounds a sum of exponentials has lost nothing to underflow that anybody could see.
+        self._lowest = dtype.type(1e-100 if dtype == np.float64 else 1e-12)
+        self._highest = dtype.type(1e100 if dtype == np.float64 else 1e12)
         self.ones = np.ones(n_entries, dtype=dtype)
 
     def rows(self, n_items: int) -> Floats:
         """Return room for (n_items, n_states)."""
         return self._rows[: n_items * self.n_states].reshape(n_items, self.n_states)
 
-    def softmax(self, rows: Floats, log_prior: Floats) -> float:
-        """Turn each row of scores plus *log_prior* into its softmax, in place; return the sum of log Σ exp."""
+    def filled(self, n_items: int, values: Floats) -> Floats:
+        """Return (n_items, n_states) with *values* in each row."""
+        rows = self.rows(n_items)
+        whole = n_items - n_items % self._group
+        rows[:whole].reshape(-1, self._group * self.n_states)[:] = np.tile(values, self._group)
+        rows[whole:] = values
+        return rows
+
+    def softmax(self, rows: Floats) -> float:
+        """Turn each row of scores into its softmax, in place; return the sum of the rows' log Σ exp."""
+        n_items = len(rows)
+        masses, total = self._masses[: rows.size].reshape(rows.shape), self._total[:n_items]
+        # Without looking for the largest score first: of a hundred annotations it is seldom below −230 or above 230.
+        with np.errstate(over="ignore"):
+            np.exp(rows, out=masses)
+            self._row_sums(masses, total)
+        if not (total.min() > self._lowest and total.max() < self._highest):
+            return self._shifted_softmax(rows)
+        log_total = float(np.log(total).sum(dtype=np.float64))
+        np.reciprocal(total, out=total)
+        np.multiply(masses, total[:, None], out=rows)
+        return log_total
+
+    def _shifted_softmax(self, rows: Floats) -> float:
+        """The same for scores of any size: exp(score − largest score)."""
         n_items = len(rows)
         # Along the long axis of the transposed block every step is one vectorised loop over thousands of items.
-        scores = self._columns[: rows.size].reshape(self.n_states, n_items)
+        scores = self._masses[: rows.size].reshape(self.n_states, n_items)
         top, total = self._top[:n_items], self._total[:n_items]
-        np.add(rows.T, log_prior[:, None], out=scores)
+        np.copyto(scores, rows.T)
         np.maximum.reduce(scores, axis=0, out=top)
         scores -= top
         np.exp(scores, out=scores)
@@ -49,6 +82,12 @@ class Scratch:
         scores *= total
         np.copyto(rows, scores.T)
         return log_total
+
+    def _row_sums(self, rows: Floats, out: Floats) -> None:
+        whole = len(rows) - len(rows) % self._group
+        groups = rows[:whole].reshape(-1, self._group, self.n_states)
+        np.matmul(groups, self._ones_by_state, out=out[:whole].reshape(-1, self._group))
+        np.matmul(rows[whole:], self._ones_by_state, out=out[whole:])
 
 
 class Table(Protocol):
@@ -104,13 +143,12 @@ class FullTable:
         return 0.0
 
     def posterior(self, block: Block, scratch: Scratch) -> tuple[Floats, float]:
-        rows = scratch.rows(block.size)
-        rows.fill(0)
+        rows = scratch.filled(block.size, self.log_prior)
         _products().csr_matvecs(
             block.size, len(self.values), self.n_states,
             block.offsets, block.columns, block.weights, self.values.reshape(-1), rows.reshape(-1),
         )  # fmt: skip
-        return rows, scratch.softmax(rows, self.log_prior)
+        return rows, scratch.softmax(rows)
 
     def add_counts(self, block: Block, posterior: Floats, counts: Floats) -> None:
         # The compressed rows of A, read as compressed columns, are Aᵀ.
@@ -147,12 +185,11 @@ class DiagonalTable:
         return self.gain.shape
 
     def posterior(self, block: Block, scratch: Scratch) -> tuple[Floats, float]:
-        rows = scratch.rows(block.size)
-        rows.fill(0)
+        rows = scratch.filled(block.size, self.log_prior)
         _products().coo_matvec(
             len(block.columns), _cells(block, self.n_states), block.columns, block.weights, self.gain, rows.reshape(-1)
         )
-        return rows, scratch.softmax(rows, self.log_prior)
+        return rows, scratch.softmax(rows)
 
     def add_counts(self, block: Block, posterior: Floats, counts: Floats) -> None:
         cells = _cells(block, self.n_states)

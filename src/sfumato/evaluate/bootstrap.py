@@ -7,13 +7,14 @@ __all__ = [
     "bootstrap_interval",
     "bootstrap_samples",
     "interval_of",
+    "over_runs",
     "resampled_numbers",
     "resampled_rows",
     "runs_of",
 ]
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
@@ -82,7 +83,7 @@ def bootstrap_samples(values: ArrayLike | Sums | Sequence[Sums], *, resamples: i
 
 
 def resampled_numbers(
-    systems: dict[Key, Sequence[Sums]], *, resamples: int = 1000, seed: Seed = 0
+    systems: Mapping[Key, Sequence[Sums]], *, resamples: int = 1000, seed: Seed = 0
 ) -> dict[Key, Floats]:
     """Return many numbers over the same draws of items, each of shape (resamples,).
 
@@ -115,7 +116,7 @@ def resampled_numbers(
             for r, run in enumerate(runs):
                 numbers[:, r] = run.finish(means[:, start : start + run.columns.shape[1]])
                 start += run.columns.shape[1]
-            result[key] = _over_runs(numbers, order[place])
+            result[key] = over_runs(numbers, order[place])
         batch.clear()
         columns.clear()
 
@@ -132,8 +133,12 @@ def resampled_numbers(
     return result
 
 
-def _over_runs(numbers: Floats, rng: np.random.Generator) -> Floats:
-    """Return the mean over drawn runs of numbers of shape (resamples, n_runs)."""
+def over_runs(numbers: Floats, rng: np.random.Generator) -> Floats:
+    """Return the mean over drawn runs, shape (resamples,), of numbers of shape (resamples, n_runs).
+
+    >>> over_runs(np.array([[1.0], [2.0]]), np.random.default_rng(0)).tolist()
+    [1.0, 2.0]
+    """
     resamples, n_runs = numbers.shape
     if n_runs == 1:
         return numbers[:, 0]

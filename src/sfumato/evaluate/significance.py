@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = [
     "Comparison",
     "compare_samples",
+    "effect_of",
     "holm",
     "mcnemar_test",
     "paired_bootstrap_test",
@@ -89,7 +90,7 @@ def paired_bootstrap_test(
     return compare_samples(
         (value[0], drawn["a"]), (value[1], drawn["b"]),
         higher_is_better=higher_is_better, method=method, alternative=alternative, level=level,
-        effect_size=_cohens_d(left, right), n_items=left[0].n_items,
+        effect_size=effect_of(left, right), n_items=left[0].n_items,
     )  # fmt: skip
 
 
@@ -244,12 +245,18 @@ def _d_z(differences: Floats) -> float:
     return mean / spread if spread > 1e-12 * abs(mean) else math.copysign(math.inf, mean)
 
 
-def _cohens_d(left: list[Sums], right: list[Sums]) -> float:
-    """Return d_z of means over items (over runs first); NaN for numbers that are no means."""
-    if any(not run.is_mean for run in (*left, *right)):
+def effect_of(left: Sequence[Sums | None], right: Sequence[Sums | None]) -> float:
+    """Return Cohen's d_z of two means over items, the runs of each averaged first; NaN for numbers that are no means.
+
+    >>> from sfumato.evaluate.sums import mean_sums
+    >>> effect_of([mean_sums([2.0, 3.0, 4.0])], [mean_sums([1.0, 1.0, 1.0])])
+    2.0
+    """
+    means = [[run.columns[:, 0] for run in runs if run is not None and run.is_mean] for runs in (left, right)]
+    if len(means[0]) != len(left) or len(means[1]) != len(right):
         return math.nan
-    a, b = (np.mean([run.columns[:, 0] for run in runs], axis=0) for runs in (left, right))
-    return _d_z(a - b)
+    differences = np.mean(means[0], axis=0) - np.mean(means[1], axis=0)
+    return _d_z(differences) if np.isfinite(differences).all() else math.nan
 
 
 def _one_per_item(a: ArrayLike, b: ArrayLike) -> tuple[Floats, Floats]:

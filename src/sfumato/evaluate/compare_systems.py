@@ -1,0 +1,210 @@
+"""Systems against people and gold: every number with its interval and baselines, and tests between the systems."""
+
+from __future__ import annotations
+
+__all__ = ["DEFAULT_METRICS", "evaluate"]
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.annotations import Annotations
+from sfumato.core.gold import Gold
+from sfumato.core.origin import Origin
+from sfumato.core.predictions import Predictions
+from sfumato.core.report import Number, Report
+from sfumato.core.seeds import Seed, generator, recorded
+from sfumato.core.soft_labels import SoftLabels
+from sfumato.errors import OptionError, check_choice
+from sfumato.evaluate.baseline_rows import baseline_rows, ceiling_rows
+from sfumato.evaluate.bootstrap import interval_of
+from sfumato.evaluate.metrics import METRICS, Metric
+from sfumato.evaluate.resampled_metrics import Target, metric_samples, sums_of
+from sfumato.evaluate.significance import compare_samples, effect_of, holm, mcnemar_test
+from sfumato.evaluate.systems import Given, Systems, line_up
+
+# What is computed where nothing is named: as many of these as labels and gold allow.
+DEFAULT_METRICS = (
+    "accuracy_score",
+    "f1_score",
+    "soft_cross_entropy_loss",
+    "jensen_shannon_divergence",
+    "manhattan_error",
+    "soft_accuracy_score",
+    "entropy_correlation_score",
+    "expected_calibration_error",
+)
+# Drawing items anew adds noise within each bin, so resampled calibration errors lie too high, often all above the
+# error itself; mirrored at it, the interval is right on average.
+_BIASED = frozenset({"expected_calibration_error", "adaptive_rms_calibration_error", "classwise_calibration_error"})
+
+
+def evaluate(
+    predictions: Given,
+    *,
+    labels: SoftLabels | None = None,
+    gold: Gold | None = None,
+    annotations: Annotations | None = None,
+    metrics: Sequence[str] | None = None,
+    baselines: bool = True,
+    missing: Literal["error", "drop"] = "error",
+    level: float = 0.95,
+    resamples: int = 1000,
+    seed: Seed = 0,
+) -> Report:
+    """Return every metric of every system with its interval, the baselines beside them, and tests between systems.
+
+    *predictions* are one table, a list of tables (runs of one system), or such by name of the system. A number is the
+    mean over the runs of a system; its interval comes from drawing items anew, and runs where there are several. With
+    *annotations* the report shows what people reach among themselves. ``details["comparisons"]`` holds every pair of
+    systems in every metric: the difference with its interval, the p-value of the paired bootstrap, and the same after
+    Holm's correction for all comparisons of the report; for accuracies of single runs also McNemar's.
+
+    >>> people = SoftLabels([[0.9, 0.1], [0.2, 0.8]] * 20, items=[*map(str, range(40))], classes=["x", "y"])
+    >>> report = evaluate({"A": people}, labels=people, metrics=["manhattan_error"], resamples=100)
+    >>> report["manhattan_error", "A"].value, round(report["manhattan_error", "baseline: uniform"].value, 2)
+    (0.0, 0.7)
+    """
+    if not 0 < level < 1:
+        raise OptionError(f"The option 'level' must lie between 0 and 1. Got {level} instead.")
+    if resamples < 1:
+        raise OptionError(f"The option 'resamples' must be 1 or more. Got {resamples} instead.")
+    systems = line_up(predictions, labels=labels, gold=gold, missing=missing)
+    chosen = _chosen(metrics, systems)
+    # The integer makes the same draws for every metric, even where the seed is a generator that moves on.
+    root = int(seed) if isinstance(seed, int) else int(generator(seed).integers(2**62))
+    numbers: list[Number] = []
+    comparisons: list[dict[str, Any]] = []
+    notes = list(systems.notes)
+    for metric, target in chosen:
+        samples = metric_samples(metric, systems.runs, target, resamples=resamples, seed=root)
+        values = {name: _mean_of(metric, runs, target) for name, runs in systems.runs.items()}
+        for name, value in values.items():
+            numbers.append(_number(metric, name, value, samples[name], target.n_items, level))
+        comparisons += _pairs(metric, systems, target, values, samples, level)
+        if any(one is None for one in samples.values()):
+            notes.append(f"{metric.name} has no interval and no test: it cannot be computed from items drawn anew.")
+    if baselines:
+        for metric, target in chosen:
+            for name, table in baseline_rows(metric, systems, target).items():
+                found = _row(metric, name, table, target, level=level, resamples=resamples, seed=root)
+                numbers += [] if found is None else [found]
+    if annotations is not None:
+        rows, remark = ceiling_rows(annotations, systems, seed=root)
+        notes += [remark]
+        for metric, _ in chosen:
+            for name, ceiling in rows.items():
+                if metric.needs == "people":
+                    found = _row(
+                        metric, name, ceiling.predicted, ceiling.people, level=level, resamples=resamples, seed=root
+                    )
+                    numbers += [] if found is None else [found]
+    _correct(comparisons)
+    if any(len(runs) > 1 for runs in systems.runs.values()):
+        notes.append("Where a system has several runs, its number is their mean, and its interval is over both.")
+    if len(comparisons) > 1:
+        notes.append(f"P-values are corrected for {len(comparisons)} comparisons (Holm 1979).")
+    options = {
+        "metrics": [metric.name for metric, _ in chosen], "missing": missing, "resamples": resamples, "level": level,
+        "baselines": baselines,
+    }  # fmt: skip
+    details = {
+        "comparisons": comparisons,
+        "higher_is_better": {metric.name: metric.higher_is_better for metric, _ in chosen},
+        "runs": {name: len(runs) for name, runs in systems.runs.items()},
+        "n_items": len(systems.items),
+        "n_gold": 0 if systems.gold is None else systems.gold.n_items,
+    }
+    origin = Origin("evaluate", options=options, seed=recorded(seed), fingerprint=systems.fingerprint)
+    return Report("Evaluation", numbers, origin, notes, details)
+
+
+def _chosen(names: Sequence[str] | None, systems: Systems) -> list[tuple[Metric, Target]]:
+    """Return the metrics to compute, each with what it is measured against."""
+    result: list[tuple[Metric, Target]] = []
+    for name in dict.fromkeys(DEFAULT_METRICS if names is None else names):
+        metric = METRICS[check_choice(name, METRICS, option="metrics")]
+        target: Target | None = systems.labels if metric.needs == "people" else systems.gold
+        if target is None and metric.also_people:
+            target = systems.labels
+        if metric.needs == "annotations":
+            raise OptionError(
+                f"The metric {name!r} compares annotations with annotations, not predictions with labels."
+            )
+        if target is not None:
+            result.append((metric, target))
+        elif names is not None:
+            wanted = "soft labels" if metric.needs == "people" else "gold"
+            raise OptionError(f"The metric {name!r} needs {wanted}, which were not given.")
+    if not result:
+        raise OptionError("There is no metric to compute. Name one at least.")
+    return result
+
+
+def _mean_of(metric: Metric, runs: Sequence[SoftLabels], target: Target) -> float:
+    return float(np.mean([metric(run, target) for run in runs]))
+
+
+def _number(metric: Metric, of: str, value: float, samples: NDArray[np.float64] | None, n: int, level: float) -> Number:
+    if samples is None:
+        return Number(metric.name, value, n=n, of=of)
+    method: Literal["basic", "percentile"] = "basic" if metric.name in _BIASED else "percentile"
+    low, high = interval_of(samples, value, level=level, method=method)
+    if math.isnan(low):
+        return Number(metric.name, value, n=n, of=of)
+    if method == "basic":
+        low, high = max(low, 0.0), max(high, 0.0)
+    return Number(metric.name, value, n=n, of=of, low=low, high=high, level=level)
+
+
+def _row(
+    metric: Metric, name: str, table: Predictions, target: Target, *, level: float, resamples: int, seed: int
+) -> Number | None:
+    """Return the number of a baseline; None where there is none (a constant has no entropy correlation)."""
+    value = metric(table, target)
+    if math.isnan(value):
+        return None
+    samples = metric_samples(metric, {name: (table,)}, target, resamples=resamples, seed=seed)[name]
+    return _number(metric, name, value, samples, target.n_items, level)
+
+
+def _pairs(
+    metric: Metric,
+    systems: Systems,
+    target: Target,
+    values: Mapping[str, float],
+    samples: Mapping[str, NDArray[np.float64] | None],
+    level: float,
+) -> list[dict[str, Any]]:
+    """Return the comparison of every pair of systems in one metric, as plain data."""
+    result = []
+    for a, b in combinations(systems.runs, 2):
+        drawn_a, drawn_b = samples[a], samples[b]
+        if drawn_a is None or drawn_b is None:
+            continue
+        sums = {name: [sums_of(metric, run, target) for run in systems.runs[name]] for name in (a, b)}
+        found = compare_samples(
+            (values[a], drawn_a), (values[b], drawn_b),
+            n_items=target.n_items, higher_is_better=metric.higher_is_better, level=level,
+            effect_size=effect_of(sums[a], sums[b]),
+        )  # fmt: skip
+        row: dict[str, Any] = {
+            "metric": metric.name, "a": a, "b": b, "difference": found.difference, "low": found.low,
+            "high": found.high, "p_value": found.p_value, "p_holm": math.nan, "effect_size": found.effect_size,
+            "better": {"A": a, "B": b, "neither": None}[found.better],
+        }  # fmt: skip
+        if metric.name == "accuracy_score" and len(systems.runs[a]) == len(systems.runs[b]) == 1:
+            left, right = (one.columns[:, 0] for name in (a, b) for one in sums[name] if one is not None)
+            row["p_mcnemar"] = mcnemar_test(left, right).p_value
+        result.append(row)
+    return result
+
+
+def _correct(comparisons: list[dict[str, Any]]) -> None:
+    corrected = holm([row["p_value"] for row in comparisons])
+    for row, p in zip(comparisons, corrected.tolist(), strict=True):
+        row["p_holm"] = p

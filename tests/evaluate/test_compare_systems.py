@@ -1,0 +1,230 @@
+"""The report of several systems: its numbers, intervals, tests and baselines, and tables that do not match."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from sfumato import Annotations, Predictions, Report, SoftLabels
+from sfumato.core.gold import Gold
+from sfumato.errors import InputError, OptionError
+from sfumato.evaluate.bootstrap import resampled_rows
+from sfumato.evaluate.compare_systems import DEFAULT_METRICS, evaluate
+from sfumato.evaluate.metrics import METRICS
+
+N = 300
+CLASSES = ("x", "y", "z")
+ITEMS = tuple(f"i{k:03}" for k in range(N))
+
+
+def study(seed: int = 0) -> tuple[SoftLabels, Gold, dict[str, Predictions]]:
+    """Return people, gold, and two systems: one that is near to people, and one that is further away."""
+    rng = np.random.default_rng(seed)
+    truth = rng.dirichlet(np.full(3, 0.6), N)
+    people = SoftLabels(rng.multinomial(20, truth) / 20, items=ITEMS, classes=CLASSES)
+    gold = Gold(ITEMS, truth.argmax(axis=1), CLASSES)
+    made = {
+        name: Predictions((1 - far) * truth + far * rng.dirichlet(np.ones(3), N), items=ITEMS, classes=CLASSES)
+        for name, far in (("near", 0.2), ("far", 0.7))
+    }
+    return people, gold, made
+
+
+def test_numbers_are_the_metrics_and_intervals_those_of_the_rows() -> None:
+    people, gold, made = study()
+    report = evaluate(made, labels=people, gold=gold, resamples=200, seed=3)
+    assert report.names() == list(DEFAULT_METRICS)
+    for name in DEFAULT_METRICS:
+        target = gold if METRICS[name].needs == "gold" else people
+        codes = gold.labels if target is gold else people.probs
+        for system, table in made.items():
+            number = report[name, system]
+            assert number.value == pytest.approx(METRICS[name](table, target), abs=1e-12)
+            assert number.n == N
+            assert number.low is not None
+            assert number.high is not None
+            assert number.low <= number.value <= number.high
+            slow = resampled_rows(
+                lambda rows, q=table.probs, p=codes, name=name: METRICS[name](q[rows], p[rows]),  # type: ignore[misc]
+                N, resamples=200, seed=3,
+            )  # fmt: skip
+            low, high = np.quantile(slow, [0.025, 0.975])
+            if name == "expected_calibration_error":
+                low, high = max(2 * number.value - high, 0), 2 * number.value - low
+            assert (number.low, number.high) == pytest.approx((low, high), abs=1e-9), name
+
+
+def test_systems_are_compared_in_the_right_direction_and_corrected() -> None:
+    people, gold, made = study()
+    report = evaluate(made, labels=people, gold=gold, resamples=500)
+    rows = {row["metric"]: row for row in report.details["comparisons"]}
+    assert set(rows) == set(DEFAULT_METRICS)
+    for name in ("soft_cross_entropy_loss", "jensen_shannon_divergence", "soft_accuracy_score", "accuracy_score"):
+        row = rows[name]
+        assert row["better"] == "near"
+        assert row["p_value"] == pytest.approx(1 / 501)
+        assert row["p_holm"] == pytest.approx(len(rows) / 501)
+        assert (row["difference"] > 0) is METRICS[name].higher_is_better
+        x, y = (METRICS[name].per_item(made[key], gold if name == "accuracy_score" else people) for key in made)  # type: ignore[misc]
+        assert row["effect_size"] == pytest.approx(stats.ttest_rel(x, y).statistic / math.sqrt(N), abs=1e-9)
+    assert math.isnan(rows["f1_score"]["effect_size"])
+    assert rows["accuracy_score"]["p_mcnemar"] < 0.01
+    assert "p_mcnemar" not in rows["f1_score"]
+    assert any("Holm" in line for line in report.notes)
+
+
+def test_baselines_stand_beside_the_systems() -> None:
+    people, gold, made = study()
+    report = evaluate(made, labels=people, gold=gold, resamples=50)
+    rows = report.rows()
+    assert list(rows) == [
+        "near", "far", "baseline: class prior", "baseline: best constant", "baseline: uniform",
+        "baseline: smoothed gold",
+    ]  # fmt: skip
+    assert rows["baseline: uniform"]["soft_cross_entropy_loss"].value == pytest.approx(math.log(3))
+    assert "accuracy_score" not in rows["baseline: uniform"]
+    assert "entropy_correlation_score" not in rows["baseline: class prior"]
+    top = np.bincount(gold.labels, minlength=3).max() / N
+    assert rows["baseline: best constant"]["accuracy_score"].value == pytest.approx(top)
+    assert set(evaluate(made, labels=people, resamples=9, baselines=False).rows()) == {"near", "far"}
+
+
+def test_people_are_the_ceiling_beside_the_score() -> None:
+    people, _, made = study()
+    rng = np.random.default_rng(1)
+    rows = [
+        (item, f"a{j}", CLASSES[rng.choice(3, p=people.probs[i])]) for i, item in enumerate(ITEMS) for j in range(8)
+    ]
+    votes = Annotations.from_rows(*zip(*rows, strict=True), classes=CLASSES[::-1])
+    report = evaluate(made, labels=people, annotations=votes, metrics=["manhattan_error"], resamples=50)
+    half, one = (report["manhattan_error", f"people: {name}"] for name in ("half of the panel", "one annotator"))
+    assert half.value < one.value
+    assert half.n == N
+    assert any("half of the panel" in line for line in report.notes)
+    with pytest.raises(InputError, match="none of the predicted"):
+        evaluate(made, labels=people, annotations=Annotations.from_rows(["i000"], ["a"], ["w"]))
+
+
+def test_several_runs_widen_the_interval_by_what_they_differ() -> None:
+    people, gold, _ = study()
+    rng = np.random.default_rng(5)
+    runs = []
+    for shift in (0.0, 0.1, 0.3, 0.5):
+        probs = (1 - shift) * people.probs + shift * rng.dirichlet(np.ones(3), N)
+        runs.append(Predictions(probs, items=ITEMS, classes=CLASSES))
+    several = evaluate({"S": runs}, labels=people, gold=gold, resamples=400)
+    for name in ("manhattan_error", "f1_score", "expected_calibration_error"):
+        target = people if name == "manhattan_error" else gold
+        each = [METRICS[name](run, target) for run in runs]
+        number = several[name, "S"]
+        assert number.value == pytest.approx(np.mean(each), abs=1e-12)
+        assert number.high - number.low > 2 * np.std(each, ddof=1) / 2  # type: ignore[operator]
+    alone = evaluate(runs[2], labels=people, gold=gold, resamples=400)
+    wide, narrow = several["manhattan_error", "S"], alone["manhattan_error", "model"]
+    assert wide.high - wide.low > 3 * (narrow.high - narrow.low)  # type: ignore[operator]
+    assert several.details["runs"] == {"S": 4}
+    listed = evaluate(runs, labels=people, gold=gold, resamples=400)
+    assert listed["manhattan_error", "model"].value == several["manhattan_error", "S"].value
+
+
+def test_neither_the_order_of_items_nor_of_classes_matters() -> None:
+    people, gold, made = study()
+    first = evaluate(made, labels=people, gold=gold, resamples=60, seed=1)
+    mixed = np.random.default_rng(0).permutation(N)
+    names = [ITEMS[row] for row in mixed]
+    turned = {name: table.take(names).with_classes(CLASSES[::-1]) for name, table in made.items()}
+    other_gold = Gold(tuple(names), 2 - gold.labels[mixed], CLASSES[::-1])
+    again = evaluate(turned, labels=people.take(names[::-1]), gold=other_gold, resamples=60, seed=1)
+    assert again.numbers == first.numbers
+    assert again.origin == first.origin
+    assert again.to_json() == first.to_json()
+    assert evaluate(made, labels=people, gold=gold, resamples=60, seed=2).numbers != first.numbers
+
+
+def test_items_that_do_not_match_are_counted() -> None:
+    people, gold, made = study()
+    with pytest.raises(InputError, match=r"'near' 300, 'far' 290, labels 300; 290 stand in all"):
+        evaluate({**made, "far": made["far"].take(ITEMS[10:])}, labels=people)
+    report = evaluate({**made, "far": made["far"].take(ITEMS[10:])}, labels=people, missing="drop", resamples=20)
+    assert report["manhattan_error", "near"].n == 290
+    assert "290 of 300 items stand in every table; the others were left out." in report.notes
+    with pytest.raises(InputError, match="No item"):
+        evaluate({"a": made["near"].take(ITEMS[:5])}, labels=people.take(ITEMS[5:]), missing="drop")
+    some = Gold(ITEMS[:100], gold.labels[:100], CLASSES)
+    partly = evaluate(made, labels=people, gold=some, resamples=20)
+    assert (partly["accuracy_score", "near"].n, partly["manhattan_error", "near"].n) == (100, 300)
+    assert any("100 of 300 items have gold" in line for line in partly.notes)
+
+
+def test_gold_alone_is_enough_and_its_unknown_classes_count_as_missed() -> None:
+    _, gold, made = study()
+    report = evaluate(made, gold=gold, resamples=20)
+    assert report.names() == ["accuracy_score", "f1_score", "expected_calibration_error"]
+    names = list(gold.names())
+    names[:30] = ["unheard of"] * 30
+    odd = Gold.from_names(ITEMS, names)
+    report = evaluate(made, gold=odd, resamples=20)
+    right = made["near"].probs.argmax(axis=1) == gold.labels
+    assert report["accuracy_score", "near"].value == pytest.approx(right[30:].sum() / N)
+    assert any("unheard of" in line for line in report.notes)
+
+
+def test_metrics_made_of_no_sums_are_resampled_by_rows() -> None:
+    people, gold, made = study()
+    report = evaluate(
+        made, labels=people, gold=gold, metrics=["adaptive_rms_calibration_error", "soft_f1_score"], resamples=30
+    )
+    number = report["soft_f1_score", "near"]
+    slow = resampled_rows(
+        lambda rows: METRICS["soft_f1_score"](made["near"].probs[rows], people.probs[rows]), N, resamples=30, seed=0
+    )
+    assert (number.low, number.high) == pytest.approx(tuple(np.quantile(slow, [0.025, 0.975])), abs=1e-12)
+    assert report["adaptive_rms_calibration_error", "near"].low is not None
+
+
+def test_the_calibrated_log_loss_has_no_interval_and_says_so() -> None:
+    people, gold, _ = study()
+    scores = np.random.default_rng(0).normal(size=(N, 3))
+    table = Predictions.from_logits(scores, items=ITEMS, classes=CLASSES)
+    report = evaluate(table, labels=people, gold=gold, metrics=["calibrated_log_loss"], resamples=10)
+    assert report["calibrated_log_loss", "model"].low is None
+    assert any("no interval" in line for line in report.notes)
+
+
+def test_a_report_survives_json() -> None:
+    people, gold, made = study()
+    report = evaluate(made, labels=people, gold=gold, resamples=20)
+    again = Report.from_dict(json.loads(report.to_json()))
+    assert again.numbers == report.numbers
+    assert len(again.details["comparisons"]) == len(report.details["comparisons"])
+
+
+def test_what_cannot_be_evaluated_is_refused() -> None:
+    people, _, made = study()
+    with pytest.raises(OptionError, match="nothing to compare"):
+        evaluate(made)
+    with pytest.raises(OptionError, match="metrics"):
+        evaluate(made, labels=people, metrics=["beauty"])
+    with pytest.raises(OptionError, match="needs gold"):
+        evaluate(made, labels=people, metrics=["accuracy_score"])
+    with pytest.raises(OptionError, match="annotations with annotations"):
+        evaluate(made, labels=people, metrics=["perspectivist_error"])
+    with pytest.raises(OptionError, match="missing"):
+        evaluate(made, labels=people, missing="ignore")  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="level"):
+        evaluate(made, labels=people, level=95)
+    with pytest.raises(OptionError, match="resamples"):
+        evaluate(made, labels=people, resamples=0)
+    with pytest.raises(OptionError, match="one at least"):
+        evaluate(made, labels=people, metrics=[])
+    with pytest.raises(InputError, match="no predictions"):
+        evaluate({}, labels=people)
+    with pytest.raises(InputError, match="ndarray"):
+        evaluate({"a": people.probs}, labels=people)  # type: ignore[dict-item]
+    other = SoftLabels(people.probs, items=ITEMS, classes=["x", "y", "w"])
+    with pytest.raises(InputError, match=r"System 'near'.*classes"):
+        evaluate(made, labels=other)

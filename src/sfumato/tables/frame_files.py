@@ -96,7 +96,9 @@ def read_frame(path: str | PathLike[str]) -> tuple[pl.DataFrame, dict[str, Any] 
                 frame = pl.read_ipc(file)
     # A damaged file can also make polars panic, which is no Exception.
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
-        raise FormatError(f"{path} is not a whole {title} file ({_first_line(error)}). Copy or write it again.") from None
+        raise FormatError(
+            f"{path} is not a whole {title} file ({_first_line(error)}). Copy or write it again."
+        ) from None
     return frame, None if found is None else _metadata(found, path)
 
 

@@ -7,6 +7,7 @@ from each is the same, which is 0 or 1 for plain classes.
 from __future__ import annotations
 
 __all__ = [
+    "class_values",
     "fleiss_kappa_score",
     "krippendorff_alpha_score",
     "observed_agreement_score",

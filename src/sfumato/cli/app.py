@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["app", "run"]
+__all__ = ["about", "app", "run"]
 
 import sys
 import warnings
@@ -26,13 +26,19 @@ app = typer.Typer(
 )
 
 
-@app.callback()
-def about(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.", is_eager=True)] = False,
-) -> None:
-    if version:
+def _print_version(wanted: bool) -> None:
+    if wanted:
         screen.say(f"sfumato {__version__}")
         raise typer.Exit
+
+
+@app.callback()
+def about(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and stop.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None:
+    """Hold the options that stand before any command."""
 
 
 aggregate.register(app)
@@ -41,6 +47,10 @@ agreement.register(app)
 app.add_typer(data.app, name="data")
 demo.register(app)
 doctor.register(app)
+
+
+# What Typer makes of Ctrl-C.
+_INTERRUPTED = 130
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -52,6 +62,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     warnings.showwarning = _show_warning
     try:
         code = app(args=arguments, standalone_mode=False)
+        if code == _INTERRUPTED:
+            raise KeyboardInterrupt
     except SfumatoError as error:
         screen.complain(str(error))
         return 2

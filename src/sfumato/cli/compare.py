@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["register"]
+__all__ = ["compare", "register"]
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["app"]
+__all__ = ["app", "describe", "get", "list_sets", "path", "simulate"]
 
 from pathlib import Path
 from typing import Annotated, Any

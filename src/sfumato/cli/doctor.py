@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["register"]
+__all__ = ["doctor", "register"]
 
 import os
 import platform

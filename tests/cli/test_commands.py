@@ -1,0 +1,211 @@
+"""The command line as a person meets it: results, sentences, exit codes, and nothing half-written."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+from sfumato.cli.app import run
+
+VOTES = "task,worker,answer\n08,ann,yes\n08,bob,no\n7,ann,no\n7,bob,no\n7,cem,no\n"
+
+
+@pytest.fixture
+def votes(tmp_path: Path) -> Path:
+    path = tmp_path / "votes.csv"
+    path.write_text(VOTES)
+    return path
+
+
+def test_soft_labels_stand_in_the_order_of_the_file_with_ids_as_written(votes: Path, tmp_path: Path) -> None:
+    out = tmp_path / "soft.csv"
+    assert run(["aggregate", str(votes), "--method", "standard", "--out", str(out)]) == 0
+    assert out.read_text() == "item,no,yes\n08,0.5,0.5\n7,1.0,0.0\n"
+
+
+def test_what_was_taken_for_what_is_told_beside_the_result(votes: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["aggregate", str(votes), "--method", "standard"]) == 0
+    shown = capsys.readouterr()
+    assert "item = 'task', annotator = 'worker', label = 'answer'" in shown.err
+    assert "08" in shown.out
+
+
+def test_json_is_json_alone(votes: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["aggregate", str(votes), "--method", "mace", "--option", "restarts=2", "--json"]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["n_annotations"] == 5
+    assert summary["origin"]["options"]["restarts"] == 2
+    assert summary["origin"]["fingerprint"] == sf.read_annotations(votes).fingerprint
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet", "arrow"])
+def test_the_command_line_writes_what_python_computes(votes: Path, tmp_path: Path, suffix: str) -> None:
+    out = tmp_path / f"soft.{suffix}"
+    assert run(["aggregate", str(votes), "--method", "dawid_skene", "--out", str(out)]) == 0
+    expected = sf.aggregate.dawid_skene(sf.read_annotations(votes)).soft_labels
+    read = sf.SoftLabels.load(out)
+    assert (read.items, read.classes) == (expected.items, expected.classes)
+    assert np.array_equal(read.probs, expected.probs)
+
+
+def test_a_join_of_views(votes: Path, tmp_path: Path) -> None:
+    out = tmp_path / "soft.parquet"
+    assert run(["aggregate", str(votes), "--method", "average", "--views", "standard,softmax", "--out", str(out)]) == 0
+    made = sf.aggregate.views(sf.read_annotations(votes), ["standard", "softmax"])
+    np.testing.assert_allclose(sf.SoftLabels.load(out).probs, (made["standard"].probs + made["softmax"].probs) / 2)
+
+
+def test_annotators_are_written_with_their_confusion(votes: Path, tmp_path: Path) -> None:
+    out = tmp_path / "annotators.csv"
+    assert run(["aggregate", str(votes), "--annotators-out", str(out)]) == 0
+    head, *rows = out.read_text().splitlines()
+    assert head.split(",") == [
+        "annotator", "n_annotations", "competence", "p(no | no)", "p(yes | no)", "p(no | yes)", "p(yes | yes)",
+    ]  # fmt: skip
+    assert [row.split(",")[:2] for row in rows] == [["ann", "2"], ["bob", "2"], ["cem", "1"]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--method", "ds"], "'method' must be one of"),
+        (["--option", "prior"], "NAME=VALUE"),
+        (["--option", "prior=mystery"], "prior"),
+        (["--option", "mystery=1"], "takes prior"),
+        (["--option", "max_iter=many"], "max_iter"),
+        (["--views", "standard"], "is a view itself"),
+        (["--method", "average", "--views", "standard,mystery"], "must be one of"),
+        (["--out", "soft.xyz"], "names no format"),
+        (["--out", "nowhere/soft.csv"], "no folder"),
+        (["--label", "colour"], "colour"),
+        (["--classes", "yes,maybe"], "'no'"),
+        (["--format", "excel"], "must be one of"),
+        (["--duplicates", "drop"], "must be one of"),
+        (["--seed", "x"], None),
+        (["--mystery"], None),
+    ],
+)
+def test_wrong_arguments_are_one_sentence_and_exit_2(
+    votes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    arguments: list[str], said: str | None,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    assert run(["aggregate", str(votes), *arguments]) == 2
+    shown = capsys.readouterr()
+    assert "Traceback" not in shown.err
+    if said is not None:
+        assert said in shown.err
+        assert [line.split()[0] for line in shown.err.splitlines() if line][-1] == "error"
+    assert [path.name for path in tmp_path.iterdir()] == ["votes.csv"]
+
+
+def test_what_was_there_stays_when_the_input_cannot_be_used(tmp_path: Path) -> None:
+    broken, out = tmp_path / "votes.csv", tmp_path / "soft.csv"
+    broken.write_text("item,annotator,label\na,x,\n")
+    out.write_text("kept")
+    assert run(["aggregate", str(broken), "--out", str(out)]) == 2
+    assert out.read_text() == "kept"
+
+
+def test_simulated_votes_and_their_gold(tmp_path: Path) -> None:
+    votes, gold = tmp_path / "v.csv", tmp_path / "g.csv"
+    assert run(["data", "simulate", str(votes), "--items", "50", "--seed", "3", "--gold-out", str(gold)]) == 0
+    planted = sf.data.simulate(n_items=50, seed=3)
+    assert sf.read_annotations(votes).fingerprint == planted.annotations.fingerprint
+    assert sf.read_gold(gold).names() == planted.gold.names()
+
+
+def test_data_list_and_describe(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["data", "list", "--json"]) == 0
+    assert [row["name"] for row in json.loads(capsys.readouterr().out)] == list(sf.data.names())
+    assert run(["data", "describe", "rte", "--json"]) == 0
+    about = json.loads(capsys.readouterr().out)
+    assert about["licence"]
+    assert about["citation"]
+    assert all(file["source"] for file in about["files"])
+    assert run(["data", "describe", "rte"]) == 0
+    assert run(["data", "list"]) == 0
+
+
+def test_a_set_that_is_not_here_says_where_to_put_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SFUMATO_DATA", str(tmp_path))
+    monkeypatch.setenv("SFUMATO_CACHE", str(tmp_path / "cache"))
+    assert run(["data", "path", "rte"]) == 2
+    said = capsys.readouterr().err
+    assert "sfumato data get rte" in said.replace("\n", " ")
+    assert run(["data", "path", "mystery"]) == 2
+
+
+def test_doctor_tells_what_is_installed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["doctor", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["packages"]["numpy"]["version"]
+    assert set(found["extras"]) == {"report", "collect", "train", "text", "sklearn", "cluster"}
+    assert run(["doctor"]) == 0
+    assert "numpy" in capsys.readouterr().out
+
+
+def test_compare_tells_the_best_view(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    votes, out = tmp_path / "v.csv", tmp_path / "report.json"
+    assert run(["data", "simulate", str(votes), "--items", "80"]) == 0
+    capsys.readouterr()
+    assert run(["compare", str(votes), "--views", "standard,mace", "--resamples", "20", "--out", str(out)]) == 0
+    assert "foresees left-out annotations best" in capsys.readouterr().out
+    assert sf.Report.load(out)["weight", "mace"].value >= 0
+    assert run(["compare", str(votes), "--panel-size", "--views", "standard"]) == 2
+    assert run(["compare", str(votes), "--out", str(tmp_path / "x.html")]) == 2
+
+
+def test_help_of_every_command_has_an_example() -> None:
+    import typer
+
+    from sfumato.cli.app import app
+
+    def walk(command: object, path: str) -> None:
+        inner = getattr(command, "commands", None)
+        for name, one in (inner or {}).items():
+            walk(one, f"{path} {name}")
+        if not inner:
+            assert getattr(command, "help", ""), path
+            assert str(getattr(command, "epilog", "")).startswith("Example: "), path
+
+    walk(typer.main.get_command(app), "sfumato")
+
+
+def test_version_and_module_are_the_command_line_too() -> None:
+    said = subprocess.run([sys.executable, "-m", "sfumato", "--version"], capture_output=True, text=True, check=True)
+    assert said.stdout == f"sfumato {sf.__version__}\n"
+
+
+def test_ctrl_c_is_a_sentence_and_leaves_no_file_behind(tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "sfumato",
+        "data",
+        "simulate",
+        "big.csv",
+        "--items",
+        "1000000",
+        "--annotators",
+        "50",
+    ]
+    started = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env={**os.environ})
+    time.sleep(1.5)
+    started.send_signal(signal.SIGINT)
+    _, said = started.communicate(timeout=60)
+    assert started.returncode == 1
+    assert "Interrupted" in said
+    assert "Traceback" not in said
+    assert list(tmp_path.iterdir()) == []

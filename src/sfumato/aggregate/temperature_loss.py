@@ -1,0 +1,147 @@
+"""The loss that sets the temperatures of views: how far the tempered views are from each other.
+
+    L(T) = 1/Z Σ_{a<b} mean_i JSD(p̃_ia‖p̃_ib) + λ Σ_m r_m T_m²,   p̃_m ∝ p_m^(1/T_m),   Z = M(M−1)/2
+
+Written with G_a = Σ_{b≠a} log(2 p̃_a/(p̃_a + p̃_b)), the divergences of an item add up to ½ Σ_a Σ_k p̃_a G_a, and
+their slope in log T_a is −½ Σ_k p̃_a (z_a − E z_a) G_a with z = log(p)/T and E the mean under p̃_a.
+"""
+
+from __future__ import annotations
+
+__all__ = ["TemperatureLoss", "tempered"]
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.aggregate.row_blocks import block_size, columns, over_blocks, pair
+from sfumato.core.order_free import on_grid
+
+Floats = NDArray[np.float64]
+
+_LOG_2 = math.log(2)
+# Logarithms are kept between calls where they take at most this many numbers (256 MiB), else made anew each time.
+_KEPT = 1 << 25
+
+
+class TemperatureLoss:
+    """L and its gradient in log T, over all items of *views*, arrays of shape (n_items, n_classes).
+
+    *penalties* are λ r_m. With *floor*, log-probabilities below it are raised to it; without, a class of probability
+    0 keeps it at every temperature. The order of the items does not change a bit.
+    """
+
+    def __init__(
+        self,
+        views: Sequence[NDArray[np.floating[Any]]],
+        penalties: Floats,
+        *,
+        floor: float | None = None,
+        threads: int | None = None,
+    ) -> None:
+        self.views = views
+        self.penalties = penalties
+        self.floor = floor
+        self.threads = threads
+        self.n_items, self.n_classes = views[0].shape
+        self._size = block_size(self.n_classes, 3 * len(views) + 3)
+        self._kept: dict[int, list[Floats]] | None = {} if len(views) * views[0].size <= _KEPT else None
+
+    def part(self, items: NDArray[np.int64]) -> TemperatureLoss:
+        """Return the same loss over some of the items."""
+        return TemperatureLoss(
+            [view[items] for view in self.views], self.penalties, floor=self.floor, threads=self.threads
+        )
+
+    def __call__(self, log_temperatures: Floats) -> tuple[float, Floats]:
+        """Return the loss, and its gradient in log T of shape (n_views,)."""
+        return self.at(np.exp(log_temperatures))
+
+    def at(self, temperatures: Floats) -> tuple[float, Floats]:
+        """Return the loss and T·∂L/∂T at the temperatures themselves."""
+
+        def terms(start: int, stop: int) -> Floats:
+            with np.errstate(divide="ignore", under="ignore"):
+                return _terms(self._logs(start, stop), temperatures)[:, : stop - start]
+
+        of_items = np.concatenate(over_blocks(terms, self.n_items, self._size, threads=self.threads), axis=1)
+        sums = np.array([on_grid(row, self.n_items).sum() for row in of_items])
+        n_pairs = math.comb(len(self.views), 2)
+        means = sums / (2 * n_pairs * self.n_items)
+        penalty = self.penalties * temperatures**2
+        return float(means[0] + penalty.sum()), means[1:] + 2 * penalty
+
+    def _logs(self, start: int, stop: int) -> list[Floats]:
+        """Return the logarithms of each view's probabilities as columns, the largest of each item moved to 0."""
+        if self._kept is not None and start in self._kept:
+            return self._kept[start]
+        items = pair(start, stop)
+        logs = [_log(columns(view, items), self.floor) for view in self.views]
+        if self._kept is not None:
+            self._kept[start] = logs
+        return logs
+
+
+def tempered(
+    view: NDArray[np.floating[Any]], temperature: float, *, floor: float | None = None, threads: int | None = None
+) -> Floats:
+    """Return p^(1/T) / Σ p^(1/T) for each item, shape (n_items, n_classes).
+
+    >>> tempered(np.array([[0.8, 0.2, 0.0]]), 2.0).round(4).tolist()
+    [[0.6667, 0.3333, 0.0]]
+    """
+    result = np.empty(view.shape)
+
+    def temper(start: int, stop: int) -> None:
+        with np.errstate(divide="ignore", under="ignore"):
+            shares = _log(columns(view, pair(start, stop)), floor)
+            shares /= temperature
+            np.exp(shares, out=shares)
+            shares /= shares.sum(axis=0)
+        result[start:stop] = shares.T[: stop - start]
+
+    over_blocks(temper, len(view), block_size(view.shape[1], 3), threads=threads)
+    return result
+
+
+def _log(probs: Floats, floor: float | None) -> Floats:
+    logs = np.log(probs, out=probs)
+    if floor is not None:
+        np.maximum(logs, floor, out=logs)
+    logs -= logs.max(axis=0)
+    return logs
+
+
+def _terms(logs: list[Floats], temperatures: Floats) -> Floats:
+    """Return Σ_a Σ_k p̃_a G_a and −Σ_k p̃_a (z_a − E z_a) G_a of each item, shape (1 + n_views, n_items)."""
+    n_views = len(logs)
+    result = np.zeros((1 + n_views, logs[0].shape[1]))
+    shares, scores, gains = [], [], []
+    for log, temperature in zip(logs, temperatures, strict=True):
+        z = log / temperature
+        share = np.exp(z)
+        total = share.sum(axis=0)
+        share /= total
+        # A class without mass has z = −∞; any finite number does, as everything is multiplied by its share, 0.
+        np.maximum(z, -1e300, out=z)
+        shares.append(share)
+        scores.append(z)
+        gains.append((n_views - 1) * (z - (np.log(total) - _LOG_2)))
+    both = np.empty_like(shares[0])
+    for a, b in combinations(range(n_views), 2):
+        np.add(shares[a], shares[b], out=both)
+        np.maximum(both, 1e-308, out=both)
+        np.log(both, out=both)
+        gains[a] -= both
+        gains[b] -= both
+    for place, (share, z, gain) in enumerate(zip(shares, scores, gains, strict=True), start=1):
+        gain *= share
+        result[0] += gain.sum(axis=0)
+        z -= (share * z).sum(axis=0)
+        z *= gain
+        result[place] = -z.sum(axis=0)
+    return result

@@ -31,8 +31,8 @@ def _many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "_MOST_ITEMS", 16)
 
 
-def _votes(*, soft: bool = False, n_items: int = 1500) -> sf.Annotations:
-    return sf.data.simulate(n_items=n_items, n_annotators=6, n_classes=3, per_item=3, soft=soft, seed=5).annotations
+def _votes(*, soft: bool = False, n_items: int = 600) -> sf.Annotations:
+    return sf.data.simulate(n_items=n_items, n_annotators=4, n_classes=3, per_item=3, soft=soft, seed=5).annotations
 
 
 def _same(one: Result, other: Result, tolerance: float = 0.0) -> None:
@@ -95,7 +95,7 @@ def test_items_that_nobody_judged_and_votes_of_nobody(engine: str) -> None:
 
 def test_one_engine_takes_tables_of_different_widths_and_hands_out_its_own_counts() -> None:
     with open_engine(_votes(n_items=40), threads=1) as engine:
-        narrow, wide = DiagonalTable(np.zeros(18), np.zeros(3)), FullTable(np.zeros((18, 5)), np.zeros(5))
+        narrow, wide = DiagonalTable(np.zeros(12), np.zeros(3)), FullTable(np.zeros((12, 5)), np.zeros(5))
         first = engine.expect(narrow)
         assert first.counts.sum() == pytest.approx(120 / 3)
         assert engine.expect(wide).counts.sum() == pytest.approx(120)

@@ -1,0 +1,234 @@
+"""The engine beside its peers: Dawid–Skene and MACE, ours against crowd-kit, whole-array SciPy and a bare C loop.
+
+    python bench/aggregate.py                                                # 200,000 annotations, under a minute
+    python bench/aggregate.py --annotations 1000000 --classes 10 --peer-python PYTHON
+    python bench/aggregate.py --annotations 10000000 --iterations 2 --repeats 1 --methods dawid_skene
+    python bench/aggregate.py --classes 100 --dtype float32 --threads 2
+
+All runners get the same simulated votes and the same number of iterations, each in a process of its
+own, one after the other. ``--peer-python`` is an interpreter with crowd-kit (default: this one, where it is installed);
+the C loop is built where ``cc`` is found. An iteration's time is the difference between a long and a short run
+divided by the iterations between them, so that imports, reading and set-up do not count; total and memory have it
+all. It is processor time unless ``--clock wall`` says otherwise: on a busy machine only that is a ratio.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+HERE = Path(__file__).parent
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+CLOCKS = {"cpu": time.process_time, "wall": time.perf_counter}
+
+
+def simulate(options: argparse.Namespace, path: Path) -> None:
+    """Write votes of annotators with accuracies between 0.4 and 0.9, wrong labels even."""
+    rng = np.random.default_rng(options.seed)
+    n_items = options.annotations // options.per_item
+    truth = rng.integers(0, options.classes, n_items)
+    item = np.repeat(np.arange(n_items), options.per_item)
+    annotator = rng.integers(0, options.annotators, len(item))
+    right = rng.random(len(item)) < rng.uniform(0.4, 0.9, options.annotators)[annotator]
+    label = np.where(right, truth[item], rng.integers(0, options.classes, len(item)))
+    sizes = {"n_annotators": options.annotators, "n_classes": options.classes}
+    np.savez(path, item=item.astype(np.int32), annotator=annotator.astype(np.int32), label=label.astype(np.int32),
+             truth=truth, **sizes)  # fmt: skip
+
+
+# A runner takes the votes, a number of iterations and the options, and returns the most probable labels by item (or
+# None where it gives none) and, where it knows it, the seconds of one iteration.
+Runner = Callable[[Any, int, argparse.Namespace], tuple[Any, float | None]]
+
+
+def ours(votes: Any, n_iter: int, options: argparse.Namespace) -> tuple[Any, float | None]:
+    import warnings
+
+    import sfumato as sf
+
+    warnings.simplefilter("ignore", sf.errors.ConvergenceWarning)
+    annotations = sf.Annotations.from_codes(
+        votes["item"], votes["annotator"], votes["label"],
+        items=[f"{i:08}" for i in range(len(votes["truth"]))],
+        annotators=[f"{j:08}" for j in range(int(votes["n_annotators"]))],
+        classes=[f"{k:08}" for k in range(int(votes["n_classes"]))],
+    )  # fmt: skip
+    shared: dict[str, Any] = {"max_iter": n_iter, "tolerance": 0, "threads": options.threads, "dtype": options.dtype}
+    if options.method == "mace":
+        result = sf.aggregate.mace(annotations, restarts=1, **shared)
+    else:
+        result = sf.aggregate.dawid_skene(annotations, prior="ml", **shared)
+    return result.soft_labels.probs.argmax(axis=1), None
+
+
+def crowd_kit(votes: Any, n_iter: int, options: argparse.Namespace) -> tuple[Any, float | None]:
+    import pandas as pd
+    from crowdkit.aggregation import MACE, DawidSkene
+
+    ids = {"task": votes["item"], "worker": votes["annotator"], "label": votes["label"]}
+    frame = pd.DataFrame(ids if options.codes else {name: names(codes) for name, codes in ids.items()})
+    model = MACE(n_restarts=1, n_iter=n_iter) if options.method == "mace" else DawidSkene(n_iter=n_iter, tol=-1.0)
+    return model.fit_predict(frame).sort_index().to_numpy().astype(np.int64), None
+
+
+def names(codes: Any) -> Any:
+    """Return the codes as text of equal length, as ids stand in people's files."""
+    return np.char.zfill(np.arange(codes.max() + 1).astype(str), 8).astype(object)[codes]
+
+
+def whole_array(votes: Any, n_iter: int, options: argparse.Namespace) -> tuple[Any, float | None]:
+    """The same sparse products without blocks: what one writes first with SciPy."""
+    from scipy.sparse import csr_array
+    from scipy.special import logsumexp
+
+    n_items, n_classes, n_annotators = len(votes["truth"]), int(votes["n_classes"]), int(votes["n_annotators"])
+    item, column = votes["item"], votes["annotator"].astype(np.int64) * n_classes + votes["label"]
+    matrix = csr_array((np.ones(len(item)), (item, column)), shape=(n_items, n_annotators * n_classes))
+    columns = matrix.T.tocsr()
+    posterior = np.bincount(item * np.int64(n_classes) + votes["label"], minlength=n_items * n_classes)
+    posterior = posterior.reshape(n_items, n_classes) / np.diff(matrix.indptr)[:, None]
+    for _ in range(n_iter):
+        counts = (columns @ posterior).reshape(n_annotators, n_classes, n_classes)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            table = np.nan_to_num(np.log(counts / counts.sum(axis=1, keepdims=True)), nan=0.0, neginf=-700.0)
+        scores = matrix @ table.reshape(-1, n_classes) + np.log(posterior.mean(axis=0))
+        posterior = np.exp(scores - logsumexp(scores, axis=1, keepdims=True))
+    return posterior.argmax(axis=1), None
+
+
+def bare_loop(votes: Any, n_iter: int, options: argparse.Namespace) -> tuple[Any, float | None]:
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(votes["item"], minlength=len(votes["truth"])))])
+    head = [len(votes["truth"]), int(votes["n_annotators"]), int(votes["n_classes"]), len(votes["item"])]
+    file = Path(options.work) / "votes.bin"
+    np.concatenate([head, offsets, votes["annotator"], votes["label"]]).astype(np.int32).tofile(file)
+    said = subprocess.run(
+        [options.bare, file, str(n_iter), options.clock], check=True, capture_output=True, text=True
+    ).stdout.split()
+    return None, float(said[0])
+
+
+RUNNERS: dict[str, Runner] = {
+    "sfumato": ours, "bare C loop": bare_loop, "whole-array SciPy": whole_array, "crowd-kit": crowd_kit,
+}  # fmt: skip
+
+
+def run_one(options: argparse.Namespace) -> None:
+    """Run one runner in this process and print its figures as JSON."""
+    runner, votes = RUNNERS[options.runner], np.load(options.votes)
+    votes = {name: votes[name] for name in votes.files}
+    few, many = 1, 1 + options.iterations
+    begin, begin_cpu = time.perf_counter(), time.process_time()
+    top, iteration = runner(votes, many, options)
+    total, cpu = time.perf_counter() - begin, time.process_time() - begin_cpu
+    if iteration is None:
+        clock = CLOCKS[options.clock]
+        quickest = {}
+        for n_iter in (few, many):
+            took = []
+            for _ in range(options.repeats):
+                begin = clock()
+                runner(votes, n_iter, options)
+                took.append(clock() - begin)
+            quickest[n_iter] = min(took)
+        iteration = (quickest[many] - quickest[few]) / options.iterations
+    who = resource.RUSAGE_CHILDREN if options.runner == "bare C loop" else resource.RUSAGE_SELF
+    accuracy = None if top is None else float((np.asarray(top) == votes["truth"]).mean())
+    print(json.dumps({
+        "total": total, "cpu": cpu, "iteration": iteration, "accuracy": accuracy,
+        "memory": resource.getrusage(who).ru_maxrss * 1024,
+    }))  # fmt: skip
+
+
+def compare(options: argparse.Namespace, method: str, runners: list[str], votes: Path, work: str, bare: str) -> None:
+    """Run each runner in a process of its own and print a table."""
+    print(
+        f"\n{method}: {options.annotations:,} annotations, {options.per_item} per item, {options.classes} classes, "
+        f"{options.annotators:,} annotators, {options.iterations} iterations, {options.threads} thread(s), "
+        f"{options.dtype}, {options.clock} time"
+    )
+    print(
+        f"{'':<20}{'iteration':>12}{'per annotation':>16}{'ratio':>8}"
+        f"{'total':>10}{'cpu':>10}{'memory':>12}{'accuracy':>10}"
+    )
+    ours_took = None
+    for name in runners:
+        python = options.peer_python if name == "crowd-kit" else sys.executable
+        command = [
+            python, __file__, "--runner", name, "--votes", str(votes), "--method", method, "--work", work,
+            "--bare", bare, "--iterations", str(options.iterations), "--repeats", str(options.repeats),
+            "--threads", str(options.threads), "--dtype", options.dtype, "--clock", options.clock,
+            *(["--codes"] if options.codes else []),
+        ]  # fmt: skip
+        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **ONE_THREAD})
+        if done.returncode:
+            print(f"{name:<20}failed: {done.stderr.strip().splitlines()[-1]}")
+            continue
+        figures = json.loads(done.stdout.splitlines()[-1])
+        ours_took = ours_took or figures["iteration"]
+        took, accuracy = figures["iteration"], figures["accuracy"]
+        print(
+            f"{name:<20}{took * 1e3:>9.2f} ms{took / options.annotations * 1e9:>13.2f} ns{took / ours_took:>7.2f}×"
+            f"{figures['total']:>8.2f} s{figures['cpu']:>8.2f} s{figures['memory'] / 2**20:>8.0f} MiB",
+            "" if accuracy is None else f"{accuracy:>9.4f}",
+        )
+
+
+def build_bare_loop(folder: str) -> str:
+    """Return the path of the compiled C loop, or nothing where there is no compiler."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        return ""
+    program = f"{folder}/bare_loop"
+    command = [compiler, "-O3", "-march=native", str(HERE / "bare_loop.c"), "-o", program, "-lm"]
+    return program if subprocess.run(command).returncode == 0 else ""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--annotations", type=int, default=200_000)
+    parser.add_argument("--per-item", type=int, default=5)
+    parser.add_argument("--annotators", type=int, default=1000)
+    parser.add_argument("--classes", type=int, default=10)
+    parser.add_argument("--iterations", type=int, default=10)
+    parser.add_argument("--repeats", type=int, default=2, help="runs of each length; the quickest counts")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--dtype", default="float64", choices=["float64", "float32"])
+    parser.add_argument("--clock", default="cpu", choices=list(CLOCKS), help="what an iteration is measured in")
+    parser.add_argument("--codes", action="store_true", help="hand crowd-kit integers, not ids as they stand in files")
+    parser.add_argument("--methods", default="dawid_skene,mace")
+    parser.add_argument("--runners", default=",".join(RUNNERS))
+    parser.add_argument("--peer-python", default=sys.executable)
+    parser.add_argument("--seed", type=int, default=0)
+    for inner in ("--runner", "--votes", "--method", "--work", "--bare"):
+        parser.add_argument(inner, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.runner:
+        run_one(options)
+        return
+    with tempfile.TemporaryDirectory() as work:
+        votes = Path(work) / "votes.npz"
+        simulate(options, votes)
+        bare = build_bare_loop(work)
+        for method in options.methods.split(","):
+            runners = options.runners.split(",")
+            if method == "mace":
+                runners = [name for name in runners if name in ("sfumato", "crowd-kit")]
+            if not bare:
+                runners = [name for name in runners if name != "bare C loop"]
+            compare(options, method, runners, votes, work, bare)
+
+
+if __name__ == "__main__":
+    main()

@@ -14,13 +14,13 @@ from __future__ import annotations
 __all__ = ["Copies", "suspected_copies"]
 
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.aggregate.annotator_pairs import MOST_NUMBERS, PairModel, Pairs, compared_pairs
 from sfumato.aggregate.answers import Answers, in_canonical_order
 from sfumato.aggregate.dawid_skene import dawid_skene
 from sfumato.aggregate.false_discovery import adjusted_p
@@ -28,20 +28,15 @@ from sfumato.aggregate.one_coin import one_coin
 from sfumato.aggregate.result import Result
 from sfumato.core.annotations import Annotations
 from sfumato.core.order_free import name_keys
-from sfumato.core.simplex import softmax
 from sfumato.errors import ConvergenceWarning, OptionError
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
-# Numbers in all confusion matrices together, up to which each annotator gets one; above, one accuracy each.
-_MOST_NUMBERS = 1 << 24
-# Comparisons whose posteriors are made at a time: this many numbers stay in the cache.
-_CELLS = 1 << 17
 # How often the model is fitted anew without those who are suspected to repeat another.
 _MOST_ROUNDS = 5
-# Annotations per class that the prior of a confusion matrix is worth.
-_STRENGTH = 4.0
+# Steps of the least squares; each halves what is left, or better.
+_SKILL_STEPS = 30
 # Pairs from which on the usual excess of agreement, and its spread, can be read off the pairs themselves.
 _FOR_CENTRE, _FOR_SPREAD = 10, 30
 
@@ -111,20 +106,18 @@ def suspected_copies(
     ordered = in_canonical_order(annotations)
     kept = _affordable(ordered, most_comparisons)
     answers = Answers.of(kept)
+    pairs = compared_pairs(None, answers, least_shared, hard=kept.is_hard)
+    z, p, expected = _tested(_by_agreement(pairs, answers), answers, hard=kept.is_hard)
     echoes: Codes = np.zeros(0, dtype=np.int64)
-    heard = ordered
-    for step in range(_MOST_ROUNDS):
-        # First under a model in which all annotators are alike: Dawid–Skene may take two with one voice for the truth.
-        model = _Model.of(_fitted(heard, alike=step == 0), kept, answers, echoes)
-        pairs = _joined(_compared(model, answers, least_shared, hard=kept.is_hard))
-        z, p, expected = _tested(pairs, answers, hard=kept.is_hard)
-        suspected = adjusted_p(p) <= false_discovery_rate
-        more = np.union1d(echoes, _echoes(pairs, np.where(suspected, z, -np.inf), answers))
-        if step > 0 and len(more) == len(echoes):
-            break
+    for _ in range(_MOST_ROUNDS):
         # Two with one voice count twice in the truth, and make others look wrong together: one of them is left out.
-        echoes = more
+        echoes = np.union1d(echoes, _echoes(pairs, z, adjusted_p(p) <= false_discovery_rate, answers))
         heard = ordered.take_annotations(~np.isin(ordered.annotator[ordered.starts[:-1]], echoes))
+        model = PairModel.of(_fitted(heard), kept, answers, echoes)
+        pairs = compared_pairs(model, answers, least_shared, hard=kept.is_hard)
+        z, p, expected = _tested(pairs, answers, hard=kept.is_hard)
+        if np.isin(_echoes(pairs, z, adjusted_p(p) <= false_discovery_rate, answers), echoes).all():
+            break
     adjusted = adjusted_p(p)
     found = np.flatnonzero(adjusted <= false_discovery_rate)
     found = found[np.lexsort((pairs.second[found], pairs.first[found], -z[found]))]
@@ -138,189 +131,65 @@ def suspected_copies(
     )  # fmt: skip
 
 
-def _fitted(annotations: Annotations, *, alike: bool) -> Result:
-    """Return Dawid–Skene, or one-coin where the matrices would be too many; *alike* fixes one matrix for everybody."""
-    strength = 1e9 if alike else 8.0
+def _fitted(annotations: Annotations) -> Result:
+    """Return Dawid–Skene, or one-coin where the matrices would be too many."""
     with warnings.catch_warnings():
         # A posterior that still moves in the sixth digit is as good for a test.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        if annotations.n_annotators * annotations.n_classes**2 <= _MOST_NUMBERS:
-            return dawid_skene(annotations, strength=strength)
-        return one_coin(annotations, strength=strength)
+        if annotations.n_annotators * annotations.n_classes**2 <= MOST_NUMBERS:
+            return dawid_skene(annotations)
+        return one_coin(annotations)
 
 
-class _Pairs(NamedTuple):
-    """Pairs of annotators, one entry each: codes, shared items, sums over them of u_i·v_i, e_i, t_i and t_i²."""
-
-    first: Codes
-    second: Codes
-    n: Codes
-    same: Floats
-    expected: Floats
-    residual: Floats
-    squares: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class _Model:
-    """θ and the log-posterior of each item, or accuracies alone; annotators and items in canonical order."""
-
-    n_classes: int
-    confusion: Floats | None
-    accuracy: Floats
-    # log p(label | class, annotator) of the fit, and what each row says, both by (annotator, label).
-    table: Floats
-    said: Any
-    log_posterior: Floats
-
-    @classmethod
-    def of(cls, fit: Result, ordered: Annotations, answers: Answers, echoes: Codes) -> _Model:
-        from scipy.sparse import csr_array
-
-        skills = fit.annotators
-        place = {name: j for j, name in enumerate(skills.annotators)}
-        back = np.array([place[name] for name in ordered.annotators], dtype=np.int64)
-        n_classes = ordered.n_classes
-        none = np.zeros((0, n_classes))
-        accuracy = np.zeros(len(back)) if skills.competence is None else skills.competence[back]
-        if skills.confusion is None or fit.class_prior is None or skills.confusion.size > _MOST_NUMBERS:
-            return cls(n_classes, None, accuracy, none, None, none)
-        confusion = skills.confusion[back].astype(np.float64)
-        per_row = np.diff(answers.said.indptr)
-        annotator = np.repeat(answers.annotator, per_row)
-        columns = annotator * n_classes + answers.said.indices
-        weights = answers.said.data * np.repeat(answers.n, per_row)
-        heard = np.where(np.isin(annotator, echoes), 0.0, weights)
-        of_item = answers.said.indptr[answers.item_starts]
-        shape = (answers.n_items, len(back) * n_classes)
-        # A probability of nought would make the difference of two infinities where a contribution is taken away.
-        table = np.log(np.maximum(confusion, 1e-100)).swapaxes(1, 2).reshape(-1, n_classes)
-        log_prior = np.log(np.maximum(fit.class_prior, 1e-100))
-        log_posterior = csr_array((heard, columns, of_item), shape=shape) @ table + log_prior
-        counts = csr_array((weights, columns, of_item), shape=shape).T @ softmax(log_posterior)
-        said = csr_array((heard, columns, answers.said.indptr), shape=(len(answers.item), shape[1]))
-        relearnt = _confusion(counts.reshape(-1, n_classes, n_classes).swapaxes(1, 2))
-        return cls(n_classes, relearnt, accuracy, table, said, log_posterior)
-
-    def pairs(self, first: int, second: Codes) -> Floats:
-        """Return Σ_k θ_u[c,k]·θ_v[c,k] by second annotator and class, shape (n_second, n_classes)."""
-        if self.confusion is not None:
-            return np.asarray(np.einsum("ck,vck->vc", self.confusion[first], self.confusion[second]))
-        u, v = self.accuracy[first], self.accuracy[second]
-        return np.repeat((u * v + (1 - u) * (1 - v) / max(1, self.n_classes - 1))[:, None], self.n_classes, axis=1)
-
-    def without_own(self, item: Codes, rows: Codes) -> Floats:
-        """Return the log-posterior of items without the answers in one row each, up to a constant, (n, n_classes)."""
-        if self.confusion is None:
-            return np.zeros((len(item), self.n_classes))
-        return np.asarray(self.log_posterior[item] - self.said[rows] @ self.table)
-
-    def without_both(self, log_posterior: Floats, rows: Codes) -> Floats:
-        """Return the posterior after the answers in one more row of each were taken away, shape (n, n_classes)."""
-        if self.confusion is not None:
-            log_posterior = log_posterior - self.said[rows] @ self.table
-        # Along the long axis each step is one vectorised loop over thousands of items.
-        scores = np.ascontiguousarray(log_posterior.T)
-        scores -= scores.max(axis=0)
-        np.exp(scores, out=scores)
-        scores /= scores.sum(axis=0)
-        return scores.T
-
-    def explained(self, posterior: Floats, answers: Answers, first: Codes, second: Codes) -> Floats:
-        """Return the part of u_i·v_i − e_i that is no residual of both: u·V + U·v − 2 U·V, shape (n,)."""
-        if self.confusion is None:
-            return np.zeros(len(posterior))
-        u, v = (np.einsum("nc,nck->nk", posterior, self.confusion[answers.annotator[rows]]) for rows in (first, second))
-        own = [np.asarray(answers.said[a].multiply(b).sum(axis=1)) for a, b in ((first, v), (second, u))]
-        result: Floats = own[0] + own[1] - 2 * np.einsum("nk,nk->n", u, v)
-        return result
-
-
-def _confusion(counts: Floats) -> Floats:
-    """Return θ from expected counts, both (n_annotators, n_classes, n_classes) with the class in rows.
-
-    Dawid–Skene's own θ is drawn towards the pool of all annotators, and the good ones would agree more than it
-    expects. So each is drawn towards a matrix of the annotator's own accuracy, whose errors fall as everybody's do.
-    """
-    n_classes = counts.shape[1]
-    diagonal = np.eye(n_classes, dtype=np.bool_)
-    pool = counts.sum(axis=0) + 1 / n_classes
-    errors = np.where(diagonal, 0, pool)
-    errors /= np.maximum(errors.sum(axis=1, keepdims=True), 1e-300)
-    right = np.trace(pool) / pool.sum()
-    accuracy = (counts[:, diagonal].sum(axis=1) + right) / (counts.sum(axis=(1, 2)) + 1)
-    centre = np.where(diagonal, accuracy[:, None, None], (1 - accuracy)[:, None, None] * errors)
-    result: Floats = counts + _STRENGTH * centre
-    result /= result.sum(axis=2, keepdims=True)
-    return result
-
-
-def _echoes(pairs: _Pairs, z: Floats, answers: Answers) -> Codes:
-    """Return one annotator of each pair in which both have no more suspected partner: the one who said less."""
+def _echoes(pairs: Pairs, z: Floats, suspected: NDArray[np.bool_], answers: Answers) -> Codes:
+    """Return one annotator of each pair in which neither has a more suspected partner: the one who said less."""
+    first, second, z = pairs.first[suspected], pairs.second[suspected], z[suspected]
     best = np.full(answers.n_annotators, -np.inf)
-    for side in (pairs.first, pairs.second):
+    for side in (first, second):
         np.maximum.at(best, side, z)
-    mutual = np.isfinite(z) & (z >= best[pairs.first]) & (z >= best[pairs.second])
+    mutual = (z >= best[first]) & (z >= best[second])
+    first, second = first[mutual], second[mutual]
     n = np.bincount(answers.annotator, minlength=answers.n_annotators)
-    first, second = pairs.first[mutual], pairs.second[mutual]
     return np.unique(np.where(n[first] < n[second], first, second))
 
 
 def _affordable(annotations: Annotations, most: int) -> Annotations:
+    """Return the annotations of as many items, by a hash of their names, as have no more pairs than *most*."""
     per_item = annotations.per_item()
     pairs = per_item * (per_item - 1) // 2
     if pairs.sum() <= most:
         return annotations
-    order = np.argsort(name_keys(annotations.items), kind="stable")
-    # One item alone is never too much to look at: its pairs share no other, and are dropped before the work.
+    # An item that alone would take much of what may be spent comes last.
+    order = np.lexsort((name_keys(annotations.items), pairs > most // 100))
     chosen = np.zeros(len(order), dtype=np.bool_)
     chosen[order[np.cumsum(pairs[order]) <= most]] = True
     return annotations.take_annotations(chosen[annotations.item[annotations.starts[:-1]]])
 
 
-def _compared(model: _Model, answers: Answers, least_shared: int, *, hard: bool) -> Iterator[_Pairs]:
-    """Yield, for each annotator, the pairs with the annotators after it that share enough items."""
-    ends = answers.item_starts[answers.item + 1]
-    place = np.zeros(answers.n_annotators, dtype=np.int64)
-    for first in range(answers.n_annotators):
-        rows = answers.rows_of(first)
-        # Within an item the rows are sorted by annotator: those after the own one are of the annotators after it.
-        lengths = ends[rows] - rows - 1
-        own = np.repeat(np.arange(len(rows)), lengths)
-        other = rows[own] + 1 + np.arange(len(own)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        annotator = answers.annotator[other]
-        n_shared = np.bincount(annotator, minlength=answers.n_annotators)
-        second = np.flatnonzero(n_shared >= least_shared)
-        if not len(second):
-            continue
-        place[second] = np.arange(len(second))
-        kept = n_shared[annotator] >= least_shared
-        own, other, code = own[kept], other[kept], place[annotator[kept]]
-        log_posterior = model.without_own(answers.item[rows], rows)
-        agreeing = model.pairs(first, second)
-        sums = np.zeros((4, len(second)))
-        step = max(1, _CELLS // (model.n_classes if hard else model.n_classes**2))
-        for begin in range(0, len(own), step):
-            part = slice(begin, begin + step)
-            u, v, pair = rows[own[part]], other[part], code[part]
-            posterior = model.without_both(log_posterior[own[part]], v)
-            expected = np.einsum("nc,nc->n", posterior, agreeing[pair])
-            same = np.asarray(answers.said[u].multiply(answers.said[v]).sum(axis=1))
-            residual = same - expected
-            if not hard:
-                residual -= model.explained(posterior, answers, u, v)
-            for total, values in zip(sums, (same, expected, residual, residual**2), strict=True):
-                total += np.bincount(pair, weights=values, minlength=len(second))
-        yield _Pairs(np.full(len(second), first), second, n_shared[second], *sums)
+def _by_agreement(pairs: Pairs, answers: Answers) -> Pairs:
+    """Return the pairs with what their agreement with all others lets expect, without a truth.
+
+    The rate is m_u·m_v + s_u·s_v, where s is fitted to the agreement of all pairs by least squares, a product of the
+    two's skills under a one-coin model. One pair with one voice moves s little, while Dawid–Skene may take it for the
+    truth; so these are the first to be left out there.
+    """
+    n, (u, v) = pairs.n.astype(np.float64), (pairs.first, pairs.second)
+    marginal = _marginals(answers)
+    ignoring = np.einsum("pk,pk->p", marginal[u], marginal[v])
+    beyond = pairs.same / np.maximum(n, 1) - ignoring
+    size = answers.n_annotators
+    skill = np.full(size, np.sqrt(max(1e-3, float(beyond @ n / max(n.sum(), 1)))))
+    for _ in range(_SKILL_STEPS):
+        above = np.bincount(u, n * beyond * skill[v], size) + np.bincount(v, n * beyond * skill[u], size)
+        below = np.bincount(u, n * skill[v] ** 2, size) + np.bincount(v, n * skill[u] ** 2, size)
+        # Half a step: updating both sides of a product at once would swing.
+        skill = (skill + above / np.maximum(below, 1e-12)) / 2
+    rate = np.clip(ignoring + skill[u] * skill[v], 1e-9, 1 - 1e-9)
+    squares = pairs.squares - 2 * rate * pairs.same + n * rate**2
+    return pairs._replace(expected=n * rate, residual=pairs.same - n * rate, squares=squares)
 
 
-def _joined(parts: Iterator[_Pairs]) -> _Pairs:
-    codes, numbers = np.zeros(0, dtype=np.int64), np.zeros(0)
-    found = [_Pairs(codes, codes, codes, numbers, numbers, numbers, numbers), *parts]
-    return _Pairs(*(np.concatenate(column) for column in zip(*found, strict=True)))
-
-
-def _tested(pairs: _Pairs, answers: Answers, *, hard: bool) -> tuple[Floats, Floats, Floats]:
+def _tested(pairs: Pairs, answers: Answers, *, hard: bool) -> tuple[Floats, Floats, Floats]:
     """Return z, p and the expected number of same answers of each pair."""
     from scipy.special import betainc, expit, logit, ndtr, ndtri, stdtr
 

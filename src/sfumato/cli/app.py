@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli import aggregate, agreement, compare, data, demo, doctor, screen
+from sfumato.cli import aggregate, agreement, compare, data, demo, doctor, evaluate, screen
 from sfumato.core.version import __version__
 from sfumato.errors import SfumatoError, SfumatoWarning
 
@@ -44,6 +44,7 @@ def about(
 aggregate.register(app)
 compare.register(app)
 agreement.register(app)
+evaluate.register(app)
 app.add_typer(data.app, name="data")
 demo.register(app)
 doctor.register(app)

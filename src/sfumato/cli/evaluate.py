@@ -148,10 +148,7 @@ def _tell(report: Report, systems: list[str]) -> None:
         screen.say("")
         screen.table(
             ["for comparison", *(of.partition(": ")[2] for of in beside)],
-            [
-                [name.replace("_", " "), *(_value(rows[of].get(name)) for of in beside)]
-                for name in report.names()
-            ],
+            [[name.replace("_", " "), *(_value(rows[of].get(name)) for of in beside)] for name in report.names()],
         )
     tests = report.details["comparisons"]
     if tests:

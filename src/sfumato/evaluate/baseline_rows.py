@@ -73,7 +73,8 @@ def ceiling_rows(annotations: Annotations, systems: Systems, *, seed: int) -> tu
         )
     return rows, (
         f"The rows of people compare one annotator, or half of the panel, with the other annotators of {len(items):,} "
-        "items; these are fewer than the whole panel, so the numbers lie somewhat below what people can reach."
+        "items. These are fewer people than the whole panel, so the numbers lie somewhat below what people can reach, "
+        "and far below in cross-entropy, which a class that none of a few people names makes very large."
     )
 
 

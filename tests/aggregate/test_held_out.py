@@ -127,3 +127,23 @@ def test_what_cannot_be_done_is_refused(names: list[str], options: dict[str, int
 def test_one_annotation_cannot_be_left_out() -> None:
     with pytest.raises(InputError, match="at least two"):
         held_out(Annotations.from_rows(["a"], ["x"], ["1"]), ["standard"])
+
+
+def test_joins_are_weighted_by_what_their_views_foresee() -> None:
+    votes = planted(n_items=200, spammers=0.25).annotations
+    names = ["standard", "dawid_skene", "mace"]
+    joined = aggregate.average(votes, names=names, weights="held_out", seed=3)
+    weights = held_out(votes, names, seed=3).weights
+    assert joined.weights is not None
+    np.testing.assert_array_equal(joined.weights, weights / weights.sum())
+    made = aggregate.views(votes, names, seed=3)
+    expected = sum(w * made[name].probs for w, name in zip(weights, names, strict=True))
+    np.testing.assert_allclose(joined.soft_labels.probs, expected, atol=1e-12)
+
+
+def test_soft_labels_alone_cannot_be_weighted_without_their_annotations() -> None:
+    made = aggregate.views(planted().annotations, ["standard", "softmax"])
+    with pytest.raises(OptionError, match="give the annotations"):
+        aggregate.centroid(made, weights="held_out")
+    with pytest.raises(OptionError, match="'weights' must be one of held_out"):
+        aggregate.average(planted().annotations, weights="gold")  # type: ignore[arg-type]

@@ -156,7 +156,7 @@ class _Pairs:
             return self.counts @ value**2
         mean = np.add.reduceat(rows.weight * value[rows.label], rows.starts[:-1])
         item = np.unique(rows.item[rows.starts[:-1]], return_inverse=True)[1]
-        return np.bincount(item, weights=mean**2, minlength=len(self.n))
+        return np.bincount(item, weights=mean**2, minlength=len(self.n)).astype(np.float64)
 
 
 def _mean(values: Floats, weight: Floats) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 __all__ = ["ebcc"]
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -17,7 +17,7 @@ from sfumato.aggregate.dirichlet import dirichlet_divergence, expected_logs
 from sfumato.aggregate.engines import Engine, EngineName, open_engine
 from sfumato.aggregate.engines.chunk import Expectation
 from sfumato.aggregate.memory import check_memory
-from sfumato.aggregate.result import Result
+from sfumato.aggregate.result import Latent, Result
 from sfumato.aggregate.tables import FullTable, Scratch
 from sfumato.core.annotations import Annotations
 from sfumato.core.seeds import Seed
@@ -104,11 +104,12 @@ def ebcc(
         # Sums of many float32 terms may miss 1 by more than rounding.
         probs /= probs.sum(axis=1, keepdims=True)
         used = np.count_nonzero(found.parameters.pi.reshape(-1) > model.pi_prior + 1)
-        return em.result(
+        result = em.result(
             annotations, opened, found, method="ebcc", options=options, seed=seed, probs=probs,
             confusion=confusion, competence=confusion.diagonal(axis1=1, axis2=2) @ share, class_prior=share,
             notes=(f"{used} of {n_states} subtypes hold more than one item.",),
         )  # fmt: skip
+        return replace(result, latent=model.latent(found.parameters, states, opened.matrix.annotator_order))
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,6 +190,13 @@ class _Model:
         whole = np.tile(self.label_prior, (self.shape[0], 1, 1))
         whole[:, :, parameters.states] = parameters.labels
         return whole
+
+    def latent(self, parameters: _Posterior, states: Floats, order: NDArray[np.int64]) -> Latent:
+        """Return the states that hold items, for annotators in their own order; *order* is the matrix's."""
+        held = states[:, parameters.states]
+        labels = np.empty_like(parameters.labels)
+        labels[order] = parameters.labels / parameters.labels.sum(axis=1, keepdims=True)
+        return Latent(normalise(held), labels)
 
     def confusion(self, parameters: _Posterior) -> NDArray[np.float64]:
         """Return p(label | class) of each annotator, shape (n_annotators, n_classes, n_classes), the class first."""

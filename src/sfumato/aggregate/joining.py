@@ -6,11 +6,12 @@ __all__ = ["Aligned", "JoinResult", "ViewNames", "Views", "Weights", "aligned", 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.aggregate.held_out import held_out
 from sfumato.aggregate.result import AnnotatorSkills, Result
 from sfumato.aggregate.row_blocks import over_blocks
 from sfumato.aggregate.views import DEFAULT_VIEWS, ViewNames
@@ -20,10 +21,10 @@ from sfumato.core.origin import Origin, fingerprint_of
 from sfumato.core.seeds import Seed, recorded
 from sfumato.core.soft_labels import SoftLabels
 from sfumato.core.vocabulary import Vocabulary
-from sfumato.errors import InputError, OptionError
+from sfumato.errors import InputError, OptionError, check_choice
 
 Views = Sequence[SoftLabels] | Mapping[str, SoftLabels] | Annotations
-Weights = Sequence[float] | NDArray[np.floating[Any]]
+Weights = Sequence[float] | NDArray[np.floating[Any]] | Literal["held_out"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +63,11 @@ def aligned(views: Views, *, names: ViewNames | None, weights: Weights | None, s
     *views* are soft labels (a list, or a mapping with a name for each) over the same items and classes, in any order:
     that of the first view holds. Or they are annotations, and *names* says which views to make of them (as
     `sfumato.aggregate.views` takes it). *weights* is one number per view; equal weights where it is not given.
+    Of annotations, "held_out" gives the weights under which the views best foresee annotations that were left out.
     """
     annotators = AnnotatorSkills((), np.zeros(0, dtype=np.int64))
+    if isinstance(weights, str):
+        weights = _held_out_weights(views, DEFAULT_VIEWS if names is None else names, weights, seed)
     if isinstance(views, Annotations):
         made: Mapping[str, SoftLabels] = views_of(views, DEFAULT_VIEWS if names is None else names, seed=seed)
         annotators = AnnotatorSkills(views.annotators, views.per_annotator())
@@ -146,7 +150,16 @@ def _in_order(view: SoftLabels, name: str, first: SoftLabels) -> NDArray[np.floa
 _PLURAL = {"item": "items", "class": "classes"}
 
 
-def _checked_weights(weights: Weights | None, names: tuple[str, ...]) -> NDArray[np.float64]:
+def _held_out_weights(views: Views, names: ViewNames, rule: str, seed: Seed) -> NDArray[np.float64]:
+    check_choice(rule, ("held_out",), option="weights")
+    if not isinstance(views, Annotations):
+        raise OptionError(
+            "The weights 'held_out' are learnt by leaving annotations out: give the annotations and the names of views."
+        )
+    return held_out(views, names, seed=seed).weights
+
+
+def _checked_weights(weights: Sequence[float] | NDArray[np.floating[Any]] | None, names: tuple[str, ...]) -> NDArray[np.float64]:
     if weights is None:
         return np.full(len(names), 1 / len(names))
     wanted = f"The option 'weights' must be one number per view ({', '.join(names)}), none negative, not all 0."

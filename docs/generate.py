@@ -30,7 +30,7 @@ def commands_page() -> str:
         if getattr(command, "commands", None):
             continue
         lines += ["", f"## `{path}`", "", _one_line(command.help), ""]
-        usage = " ".join([path, *(_in_usage(parameter) for parameter in command.params)])
+        usage = " ".join([path, *filter(None, map(_in_usage, command.params)), "[OPTIONS]"])
         lines += ["```", usage, "```", "", "| | | default |", "|---|---|---|"]
         for parameter in command.params:
             if parameter.name != "help":

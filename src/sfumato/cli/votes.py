@@ -5,7 +5,7 @@ from __future__ import annotations
 __all__ = ["Annotator", "Classes", "Duplicates", "Format", "Item", "Label", "Votes", "read"]
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -13,6 +13,7 @@ from sfumato.cli import screen
 
 if TYPE_CHECKING:
     from sfumato.core.annotations import Annotations
+    from sfumato.tables.duplicates import Duplicates as DuplicateRule
 
 Votes = Annotated[Path, typer.Argument(metavar="VOTES", help="A file of votes: CSV, TSV, JSONL, Parquet, …")]
 Format = Annotated[
@@ -52,7 +53,8 @@ def read(
             annotator=annotator,
             label=label,
             classes=None if classes is None else [name.strip() for name in classes.split(",")],
-            duplicates=duplicates,
+            # Whatever was typed: the door checks it and lists the choices.
+            duplicates=cast("DuplicateRule", duplicates),
         )
     for line in votes.notes:
         screen.note(line)

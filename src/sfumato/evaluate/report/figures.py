@@ -44,7 +44,7 @@ def distributions(panels: Sequence[Panel], classes: Sequence[str], *, title: str
             y = 28 + place * height
             marks.append(f'<text x="{shift}" y="{y + 14}" class="quiet">{html.escape(name)}</text>')
             x = float(shift + left)
-            for k in np.flatnonzero(np.asarray(probs) >= 0.005):
+            for k in np.flatnonzero(np.asarray(probs) >= 0.005).tolist():
                 width = float(probs[k]) * 260
                 marks.append(
                     f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="{height - 5}" fill="{_colour(k)}"/>'

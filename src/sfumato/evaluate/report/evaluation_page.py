@@ -57,32 +57,34 @@ def evaluation_page(report: Report, systems: Systems, *, texts: Mapping[str, str
         sections.append(_furthest(shown, systems.labels, texts or {}, most))
     n_gold = f", {report.details['n_gold']:,} of them with gold" if report.details["n_gold"] else ""
     summary = f"{len(runs)} {'system' if len(runs) == 1 else 'systems'}, {len(systems.items):,} items{n_gold}."
-    return html_page("Evaluation", " ".join([summary, *report.notes]), sections, origin=report.origin)
+    return html_page("Evaluation", summary, sections, origin=report.origin)
 
 
 def _numbers(report: Report, systems: Sequence[str]) -> Section:
     rows = report.rows()
-    order = [*systems, *(of for of in rows if of not in systems)]
-    names = report.names()
-    best = []
-    for column, name in enumerate(names, start=1):
-        values = [rows[system][name].value for system in systems if name in rows[system]]
-        known = [value for value in values if not math.isnan(value)]
+    beside = [of for of in rows if of not in systems]
+    higher = report.details["higher_is_better"]
+    lines, best = [], []
+    for r, name in enumerate(report.names()):
+        numbers = [rows[system].get(name) for system in systems]
+        known = [one.value for one in numbers if one is not None and not math.isnan(one.value)]
         if len(systems) > 1 and known:
-            top = max(known) if report.details["higher_is_better"][name] else min(known)
-            best += [(r, column) for r, of in enumerate(systems) if name in rows[of] and rows[of][name].value == top]
-    head = ["", *(f"{_words(name)} {'↑' if report.details['higher_is_better'][name] else '↓'}" for name in names)]
+            top = max(known) if higher[name] else min(known)
+            best += [(r, c) for c, one in enumerate(numbers, start=1) if one is not None and one.value == top]
+        others = [rows[of].get(name) for of in beside]
+        plain = ["" if one is None else f"{one.value:.3f}" for one in others]
+        lines.append([f"{_words(name)} {'↑' if higher[name] else '↓'}", *map(_cell, numbers), *plain])
     table = html_table(
-        head, [[of, *(_cell(rows[of].get(name)) for name in names)] for of in order], best=best, name="Numbers"
+        ["metric", *systems, *(of.partition(": ")[2] for of in beside)], lines, best=best, name="Numbers"
     )
     level = report.origin.options["level"]
-    return Section(
-        "How good",
+    marked = " The best system of each row is marked." if len(systems) > 1 else ""
+    rest = " Beside the systems stands what needs no model at all, and what people reach." if beside else ""
+    text = (
         f"Each number with its {level:.0%} interval over items (and runs, where there are several). ↑: higher is "
-        "better, ↓: lower is. The best system of each column is marked; what needs no model, and what people reach, "
-        "stands below.",
-        table,
+        f"better, ↓: lower is.{marked}{rest}"
     )
+    return Section("How good", " ".join([text, *report.notes]), table)
 
 
 def _tests(report: Report) -> Section:
@@ -100,7 +102,7 @@ def _tests(report: Report) -> Section:
                 f"{row['better']} is better" if significant and row["better"] else "not told apart",
             ]
         )
-    head = ["", "difference", "p", "p corrected", "effect d_z", ""]
+    head = ["metric and systems", "difference", "p", "p corrected", "effect d_z", "so"]
     return Section(
         "Is the difference more than chance",
         "Paired bootstrap over the same items, two-sided; corrected for all rows of this table (Holm 1979).",

@@ -12,7 +12,7 @@ from scipy.spatial.distance import jensenshannon
 from scipy.stats import pearsonr, wasserstein_distance
 
 import sfumato as sf
-from sfumato.aggregate.panel_size import _statistics, _sums, panel_size
+from sfumato.aggregate.panel_size import _Panels, _statistics, _sums, panel_size
 from sfumato.core.annotations import Annotations
 from sfumato.data.simulate import simulate
 from sfumato.errors import InputError, OptionError
@@ -57,7 +57,7 @@ def test_against_all_parts_of_a_panel(against: str) -> None:
             rest = tuple(set(range(5)) - set(pair)) if against == "rest" else tuple(range(5))
             expected += [jensenshannon(soft(part), soft(rest)) ** 2 for part in combinations(pair, size)]
         got = report["jensen_shannon_divergence", f"{size} per item"]
-        assert got.value == pytest.approx(np.mean(expected), abs=0.006)
+        assert got.value == pytest.approx(np.mean(expected), abs=0.012)
         assert got.n == 1
 
 
@@ -101,11 +101,7 @@ def test_every_view_is_compared_with_itself(method: str, soft: bool) -> None:
 
 def test_standard_by_its_short_way_is_standard() -> None:
     votes = simulate(n_items=60, n_annotators=10, per_item=6, seed=4, soft=True).annotations
-    import sys
-
-    from sfumato.aggregate import panel_size as _  # noqa: F401  # the function hides the module of its name
-
-    panels = sys.modules["sfumato.aggregate.panel_size"]._Panels.of(votes, np.ones(60, dtype=bool), "standard")
+    panels = _Panels.of(votes, np.ones(60, dtype=np.bool_), "standard")
     chosen = np.random.default_rng(0).random(votes.n_annotations) < 0.5
     wanted = sf.aggregate.standard(votes.take_annotations(chosen)).soft_labels.probs
     np.testing.assert_allclose(panels.labels(chosen), wanted, atol=1e-12)
@@ -141,12 +137,8 @@ def test_seconds_by_hand() -> None:
 
 
 def test_intervals_hold_what_other_crowds_give() -> None:
-    curves = [
-        panel_size(
-            simulate(n_items=150, per_item=8, ambiguity=0.5, seed=seed).annotations, sizes=[3], repeats=4
-        ).details["curve"]
-        for seed in range(20)
-    ]
+    crowds = [simulate(n_items=150, per_item=8, ambiguity=0.5, seed=seed).annotations for seed in range(20)]
+    curves = [panel_size(votes, sizes=[3], repeats=4).details["curve"] for votes in crowds]
     values = np.array([curve["jensen_shannon_divergence"][0] for curve in curves])
     inside = [
         curve["jensen_shannon_divergence low"][0] < values.mean() < curve["jensen_shannon_divergence high"][0]
@@ -189,7 +181,7 @@ def test_what_cannot_be_asked_is_refused() -> None:
     votes = Annotations.from_rows(["a", "a", "b"], ["x", "y", "x"], ["1", "2", "1"])
     with pytest.raises(InputError, match="single annotation"):
         panel_size(votes)
-    with pytest.raises(InputError, match="No item has 3 annotations.*the largest panel has 2"):
+    with pytest.raises(InputError, match=r"No item has 3 annotations.*the largest panel has 2"):
         panel_size(votes, sizes=[3])
     with pytest.raises(InputError, match="No item has 3 annotations, which 2 against the rest needs"):
         panel_size(votes, sizes=[2], against="rest")

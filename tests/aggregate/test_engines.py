@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.aggregate import blocks, em
+from sfumato.aggregate import blocks, em, memory
 from sfumato.aggregate.dawid_skene import _DawidSkene, dawid_skene
 from sfumato.aggregate.engines import open_engine
 from sfumato.aggregate.engines.chunk import n_chunks
@@ -20,7 +20,7 @@ from sfumato.aggregate.mace import mace
 from sfumato.aggregate.one_coin import one_coin
 from sfumato.aggregate.result import Result
 from sfumato.aggregate.tables import DiagonalTable, FullTable
-from sfumato.errors import MissingExtraError, OptionError
+from sfumato.errors import MissingExtraError, OptionError, TooLargeError
 
 METHODS: list[Callable[..., Result]] = [dawid_skene, ibcc, one_coin, mace]
 
@@ -124,6 +124,12 @@ def test_float32_gives_the_same_to_its_precision(method: Callable[..., Result]) 
     assert single.soft_labels.probs.dtype == np.float32
     np.testing.assert_allclose(single.soft_labels.probs, double.soft_labels.probs, atol=0.01)
     assert single.soft_labels.top() == double.soft_labels.top()
+
+
+def test_soft_labels_that_do_not_fit_are_refused_beforehand(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "available_memory", lambda: 1000)
+    with pytest.raises(TooLargeError, match=r"^A soft label over 3 classes for each of 600 items needs 1\.34e-05 GiB"):
+        mace(_votes())
 
 
 def test_ray_that_is_not_installed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,10 +20,17 @@ def expected_logs(alpha: NDArray[np.float64], *, axis: int = -1) -> NDArray[np.f
     return result
 
 
-def dirichlet_divergence(alpha: NDArray[np.float64], prior: NDArray[np.float64], *, axis: int = -1) -> float:
+def dirichlet_divergence(
+    alpha: NDArray[np.float64],
+    prior: NDArray[np.float64],
+    *,
+    axis: int = -1,
+    logs: NDArray[np.float64] | None = None,
+) -> float:
     """Return Σ KL(Dirichlet(alpha) ‖ Dirichlet(prior)) over all rows; *axis* counts from the end.
 
-    *prior* is broadcast against *alpha*.
+    *prior* is broadcast against *alpha*. *logs* are the `expected_logs` of *alpha* where they are known already: they
+    are half the work.
 
     >>> dirichlet_divergence(np.array([[2.0, 3.0], [1.0, 1.0]]), np.array([2.0, 3.0])) > 0
     True
@@ -31,5 +38,7 @@ def dirichlet_divergence(alpha: NDArray[np.float64], prior: NDArray[np.float64],
     from scipy.special import gammaln
 
     rows = gammaln(alpha.sum(axis=axis)) - gammaln(prior.sum(axis=axis))
-    cells = gammaln(alpha) - gammaln(prior) - (alpha - prior) * expected_logs(alpha, axis=axis)
+    if logs is None:
+        logs = expected_logs(alpha, axis=axis)
+    cells = gammaln(alpha) - gammaln(prior) - (alpha - prior) * logs
     return float(rows.sum() - cells.sum())

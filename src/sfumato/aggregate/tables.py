@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from sfumato.aggregate.blocks import Block, Floats, Indices
 
-
 # NumPy's loops cost as much to begin as they take for a row of ten numbers, so rows are taken together in groups of
 # about this many numbers; and OpenBLAS starts threads of its own only for products of more than 9,216.
 _GROUP = 4096
@@ -35,8 +34,8 @@ class Scratch:
         self._ones_by_state = np.ones(n_states, dtype=dtype)
         self._group = max(1, _GROUP // n_states)
         # Between these bounds a sum of exponentials has lost nothing to underflow that anybody could see.
-        self._lowest = dtype.type(1e-100 if dtype == np.float64 else 1e-12)
-        self._highest = dtype.type(1e100 if dtype == np.float64 else 1e12)
+        self._lowest = dtype.type(1e-100 if dtype == np.float64 else 1e-20)
+        self._highest = dtype.type(1e100 if dtype == np.float64 else 1e20)
         self.ones = np.ones(n_entries, dtype=dtype)
 
     def rows(self, n_items: int) -> Floats:

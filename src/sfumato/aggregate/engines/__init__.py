@@ -17,6 +17,7 @@ import numpy as np
 
 from sfumato.aggregate.blocks import AnnotationMatrix, Floats, annotation_matrix
 from sfumato.aggregate.engines.chunk import Expectation
+from sfumato.aggregate.memory import check_memory
 from sfumato.aggregate.tables import Table
 from sfumato.core.annotations import Annotations
 from sfumato.errors import OptionError, check_choice
@@ -57,6 +58,11 @@ def open_engine(
     check_choice(str(np.dtype(dtype)), ("float64", "float32"), option="dtype")
     if threads is not None and threads < 1:
         raise OptionError(f"The option 'threads' must be at least 1. Got {threads} instead.")
+    check_memory(
+        annotations.n_items * annotations.n_classes * np.dtype(dtype).itemsize,
+        what=f"A soft label over {annotations.n_classes:,} classes for each of {annotations.n_items:,} items",
+        instead="Aggregate the items in parts, or leave out classes that nobody gave.",
+    )
     if engine == "files":
         from sfumato.aggregate.engines.files import FilesEngine
 

@@ -145,7 +145,7 @@ def _minimum(slopes: Callable[[float], tuple[float, float]], start: float) -> fl
     """Return the inverse temperature at which the slope is zero, by Newton's steps kept within a bracket."""
     low, high = 1 / _HIGHEST, 1 / _LOWEST
     seen: set[float] = set()
-    inverse = start
+    inverse, moved, newton = start, 0.0, 0.0
     # A step that leaves the bracket becomes a halving of it, so that a hundred are enough in any case.
     for _ in range(100):
         slope, curvature = slopes(inverse)
@@ -153,9 +153,13 @@ def _minimum(slopes: Callable[[float], tuple[float, float]], start: float) -> fl
         low, high = (low, inverse) if slope > 0 else (inverse, high)
         if slope == 0 or low == high:  # at an end of the range, with the slope still pointing outwards
             return inverse
-        aim = inverse - slope / curvature if curvature > 0 else -math.copysign(math.inf, slope)
-        if abs(aim - inverse) <= 1e-12 * inverse:
-            return min(max(aim, low), high)
-        following = min(max(aim, low), high)
-        inverse = (low + high) / 2 if following in seen else following
+        step = -slope / curvature if curvature > 0 else -math.copysign(math.inf, slope)
+        if abs(step) <= 1e-12 * inverse:
+            return min(max(inverse + step, low), high)
+        # Where every item is right the slope fades like an exponential, and Newton takes equal steps for ever.
+        equal = step * newton > 0 and abs(step) > abs(newton) / 2
+        newton = step
+        following = min(max(inverse + (2 * moved if equal else step), low), high)
+        following = (low + high) / 2 if following in seen else following
+        inverse, moved = following, following - inverse
     return inverse

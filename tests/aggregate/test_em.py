@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from dataclasses import dataclass
 
@@ -11,7 +12,7 @@ import pytest
 import sfumato as sf
 from sfumato.aggregate import em
 from sfumato.aggregate.dawid_skene import dawid_skene
-from sfumato.aggregate.engines import Engine, open_engine
+from sfumato.aggregate.engines import Engine, open_engine, threads
 from sfumato.aggregate.engines.chunk import Expectation
 from sfumato.aggregate.mace import mace
 from sfumato.aggregate.tables import FullTable
@@ -130,14 +131,17 @@ def test_options_that_make_no_sense_are_refused(options: dict[str, object], said
         _fit(_Scripted([-1, -1]), **options)
 
 
-def test_ctrl_c_goes_through_and_leaves_no_thread() -> None:
-    import threading
+def test_ctrl_c_goes_through_and_leaves_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "WORTH_THREADS", 0)
+    running: list[str] = []
 
     def stop(told: em.Iteration) -> None:
+        running.extend(thread.name for thread in threading.enumerate())
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         dawid_skene(VOTES, threads=2, progress=stop)
+    assert any(name.startswith("sfumato-blocks") for name in running)
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("sfumato-blocks")]
 
 

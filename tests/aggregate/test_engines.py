@@ -13,7 +13,7 @@ import pytest
 import sfumato as sf
 from sfumato.aggregate import blocks, em, memory
 from sfumato.aggregate.dawid_skene import _DawidSkene, dawid_skene
-from sfumato.aggregate.engines import open_engine
+from sfumato.aggregate.engines import open_engine, threads
 from sfumato.aggregate.engines.chunk import n_chunks
 from sfumato.aggregate.ibcc import ibcc
 from sfumato.aggregate.mace import mace
@@ -26,9 +26,10 @@ METHODS: list[Callable[..., Result]] = [dawid_skene, ibcc, one_coin, mace]
 
 
 @pytest.fixture(autouse=True)
-def _many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small blocks, so that small data has as many as large data has."""
+def _as_if_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small blocks and threads in any case, so that small data is treated as large data is."""
     monkeypatch.setattr(blocks, "_MOST_ITEMS", 16)
+    monkeypatch.setattr(threads, "WORTH_THREADS", 0)
 
 
 def _votes(*, soft: bool = False, n_items: int = 600) -> sf.Annotations:

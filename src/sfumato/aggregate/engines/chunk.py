@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-__all__ = ["Chunk", "Expectation", "PartialCounts", "n_chunks", "run_chunk", "scratch_for", "write_posterior"]
+__all__ = [
+    "WORTH_THREADS",
+    "Chunk",
+    "Expectation",
+    "PartialCounts",
+    "n_chunks",
+    "run_chunk",
+    "scratch_for",
+    "write_posterior",
+]
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +29,8 @@ Chunk = list[tuple[int, int]]
 # several times the table's size. The most there can be bounds what many processors gain.
 _ROWS_PER_COLUMN = 16
 _MOST_CHUNKS = 64
+# Fewer entries than this are done sooner than threads are woken.
+WORTH_THREADS = 1 << 15
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +52,8 @@ class PartialCounts(NamedTuple):
 
 def n_chunks(matrix: AnnotationMatrix) -> int:
     """Return into how many runs the annotations are cut: by their number and the table's size, not by threads."""
-    return int(np.clip(matrix.n_rows // (_ROWS_PER_COLUMN * max(1, matrix.n_columns)), 2, _MOST_CHUNKS))
+    fewest = 2 if matrix.n_rows >= WORTH_THREADS else 1
+    return int(np.clip(matrix.n_rows // (_ROWS_PER_COLUMN * max(1, matrix.n_columns)), fewest, _MOST_CHUNKS))
 
 
 def scratch_for(matrix: AnnotationMatrix, chunks: Sequence[Chunk], n_states: int) -> Scratch:

@@ -19,6 +19,7 @@ import numpy as np
 
 from sfumato.aggregate.blocks import AnnotationMatrix, Floats, cut
 from sfumato.aggregate.engines.chunk import (
+    WORTH_THREADS,
     Chunk,
     Expectation,
     PartialCounts,
@@ -86,7 +87,7 @@ class ThreadsEngine:
         return out
 
     def __enter__(self) -> Self:
-        if self._threads > 1:
+        if self._threads > 1 and self.matrix.n_rows >= WORTH_THREADS:
             self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="sfumato-blocks")
         return self
 

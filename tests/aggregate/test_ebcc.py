@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -157,7 +158,7 @@ def test_confusion_and_competence_are_means_over_the_posterior() -> None:
 def test_leaving_out_empty_states_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     votes, _ = two_kinds_of_items()
     pruned = ebcc(votes, restarts=3)
-    monkeypatch.setattr("sfumato.aggregate.ebcc._EMPTY", 0.0)
+    monkeypatch.setattr(import_module("sfumato.aggregate.ebcc"), "_EMPTY", 0.0)
     whole = ebcc(votes, restarts=3)
     assert pruned.n_iter == whole.n_iter
     np.testing.assert_allclose(pruned.trace, whole.trace, rtol=1e-12)
@@ -167,9 +168,9 @@ def test_leaving_out_empty_states_changes_nothing(monkeypatch: pytest.MonkeyPatc
 
 def test_a_state_that_was_left_out_wrongly_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
     votes, _ = two_kinds_of_items(n_items=60)
-    monkeypatch.setattr("sfumato.aggregate.ebcc._EMPTY", 0.0)
+    monkeypatch.setattr(import_module("sfumato.aggregate.ebcc"), "_EMPTY", 0.0)
     whole = ebcc(votes, restarts=2, concentration=20)
-    monkeypatch.setattr("sfumato.aggregate.ebcc._EMPTY", 4.0)
+    monkeypatch.setattr(import_module("sfumato.aggregate.ebcc"), "_EMPTY", 4.0)
     np.testing.assert_array_equal(ebcc(votes, restarts=2, concentration=20).soft_labels.probs, whole.soft_labels.probs)
 
 

@@ -79,7 +79,7 @@ def ebcc(
     n_states = annotations.n_classes * subtypes
     n_columns = annotations.n_annotators * annotations.n_classes
     check_memory(
-        8 * n_states * (6 * n_columns + 2 * annotations.n_items),
+        8 * (6 * n_states * n_columns + 2 * (subtypes + 1) * annotations.n_classes * annotations.n_items),
         what=f"EBCC of {annotations.n_annotators:,} annotators with {annotations.n_classes:,} × {subtypes} subtypes",
         instead="Use fewer subtypes, or a method without confusion matrices such as 'glad'.",
     )
@@ -93,13 +93,13 @@ def ebcc(
             found = em.fit(
                 model, opened, restarts=restarts, max_iter=max_iter, tolerance=tolerance, seed=seed, progress=progress
             )
-            states = opened.posterior(model.whole_table(found.parameters))
-            left_out = np.setdiff1d(np.arange(n_states), found.parameters.states)
-            if states[:, left_out].sum(axis=1).max(initial=0) <= _REVIVED:
+            closing, column_class, n_held = model.closing_table(found.parameters)
+            states = opened.posterior(closing)
+            if states[:, n_held:].sum(axis=1).max(initial=0) <= _REVIVED:
                 break
             model.prune = False
         confusion, share = model.confusion(found.parameters), found.parameters.tau / found.parameters.tau.sum()
-        probs = states.reshape(annotations.n_items, -1, subtypes).sum(axis=2)
+        probs = states @ np.eye(annotations.n_classes, dtype=states.dtype)[column_class]
         probs[annotations.per_item() == 0] = share
         # Sums of many float32 terms may miss 1 by more than rounding.
         probs /= probs.sum(axis=1, keepdims=True)
@@ -180,31 +180,41 @@ class _Model:
     def penalty(self, parameters: _Posterior) -> float:
         return -parameters.divergence
 
-    def whole_table(self, parameters: _Posterior) -> FullTable:
-        """Return the table with all states, those too that were left out."""
-        counts = self.whole_labels(parameters) - self.label_prior
-        pi = parameters.pi.reshape(-1) - self.pi_prior
-        return self._posterior(np.arange(self.shape[2]), counts, pi).table
+    def closing_table(self, parameters: _Posterior) -> tuple[FullTable, NDArray[np.int64], int]:
+        """Return the table with the empty states back in it, the class of each column, and how many were not empty.
 
-    def whole_labels(self, parameters: _Posterior) -> NDArray[np.float64]:
-        whole = np.tile(self.label_prior, (self.shape[0], 1, 1))
-        whole[:, :, parameters.states] = parameters.labels
-        return whole
-
-    def latent(self, parameters: _Posterior, states: Floats, order: NDArray[np.int64]) -> Latent:
-        """Return the states that hold items, for annotators in their own order; *order* is the matrix's."""
-        held = states[:, parameters.states]
-        labels = np.empty_like(parameters.labels)
-        labels[order] = parameters.labels / parameters.labels.sum(axis=1, keepdims=True)
-        return Latent(normalise(held), labels)
+        The empty states of a class all have the prior's distribution of labels and the same share: one column for all.
+        """
+        held = np.zeros(self.shape[2], dtype=np.bool_)
+        held[parameters.states] = True
+        empty = self.subtypes - held.reshape(-1, self.subtypes).sum(axis=1)
+        classes = np.flatnonzero(empty)
+        one = classes * self.subtypes + held.reshape(-1, self.subtypes).argmin(axis=1)[classes]
+        log_share = expected_logs(parameters.tau)[:, None] + expected_logs(parameters.pi)
+        log_of_one = log_share.reshape(-1)[one] + np.log(empty[classes])
+        labels = np.tile(expected_logs(self.label_prior[:, one], axis=0), (self.shape[0], 1))
+        table = FullTable(
+            np.hstack([parameters.table.values, labels.astype(self.dtype, copy=False)]),
+            np.append(parameters.table.log_prior, log_of_one).astype(self.dtype, copy=False),
+        )
+        return table, np.append(parameters.states // self.subtypes, classes), len(parameters.states)
 
     def confusion(self, parameters: _Posterior) -> NDArray[np.float64]:
         """Return p(label | class) of each annotator, shape (n_annotators, n_classes, n_classes), the class first."""
-        labels = self.whole_labels(parameters)
-        labels /= labels.sum(axis=1, keepdims=True)
-        pi = parameters.pi / parameters.pi.sum(axis=1, keepdims=True)
-        mixed = np.einsum("jlkm,km->jkl", labels.reshape(*self.shape[:2], -1, self.subtypes), pi)
-        return np.ascontiguousarray(mixed)
+        labels = parameters.labels / parameters.labels.sum(axis=1, keepdims=True)
+        share = (parameters.pi / parameters.pi.sum(axis=1, keepdims=True)).reshape(-1)[parameters.states]
+        confusion = np.empty((self.shape[0], self.shape[1], self.shape[1]))
+        for k in range(self.shape[1]):
+            own = parameters.states // self.subtypes == k
+            prior = self.label_prior[:, k * self.subtypes]
+            confusion[:, k] = labels[:, :, own] @ share[own] + (1 - share[own].sum()) * prior / prior.sum()
+        return confusion
+
+    def latent(self, parameters: _Posterior, states: Floats, order: NDArray[np.int64]) -> Latent:
+        """Return the states that hold items, for annotators in their own order; *order* is the matrix's."""
+        labels = np.empty_like(parameters.labels)
+        labels[order] = parameters.labels / parameters.labels.sum(axis=1, keepdims=True)
+        return Latent(normalise(states[:, : len(parameters.states)]), labels)
 
     def _posterior(self, states: NDArray[np.int64], counts: Floats, in_state: Floats) -> _Posterior:
         held = np.zeros(self.shape[2])
@@ -213,15 +223,15 @@ class _Model:
         tau = self.tau_prior + held.reshape(-1, self.subtypes).sum(axis=1)
         label_prior = self.label_prior[:, states]
         labels = counts.reshape(*self.shape[:2], len(states)) + label_prior
-        log_share = expected_logs(tau)[:, None] + expected_logs(pi)
-        table = FullTable(
-            expected_logs(labels, axis=-2).reshape(-1, len(states)).astype(self.dtype, copy=False),
-            log_share.reshape(-1)[states].astype(self.dtype, copy=False),
-        )
+        log_tau, log_pi, log_labels = expected_logs(tau), expected_logs(pi), expected_logs(labels, axis=-2)
         divergence = (
-            dirichlet_divergence(tau, self.tau_prior)
-            + dirichlet_divergence(pi, np.full(self.subtypes, self.pi_prior))
-            + dirichlet_divergence(labels, label_prior, axis=-2)
+            dirichlet_divergence(tau, self.tau_prior, logs=log_tau)
+            + dirichlet_divergence(pi, np.full(self.subtypes, self.pi_prior), logs=log_pi)
+            + dirichlet_divergence(labels, label_prior, axis=-2, logs=log_labels)
+        )
+        table = FullTable(
+            log_labels.reshape(-1, len(states)).astype(self.dtype, copy=False),
+            (log_tau[:, None] + log_pi).reshape(-1)[states].astype(self.dtype, copy=False),
         )
         return _Posterior(tau, pi, labels, states, table, divergence)
 

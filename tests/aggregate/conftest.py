@@ -13,7 +13,7 @@ import sfumato as sf
 
 @pytest.fixture
 def load_data(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], sf.data.DataSet]:
-    """A loader of public data sets from SFUMATO_DATA or beside the repository; where neither is, the test is skipped."""
+    """Loads public data sets from SFUMATO_DATA or from beside the repository; where neither is, the test is skipped."""
     folder = Path(os.environ.get("SFUMATO_DATA") or Path(__file__).parents[3] / "shared" / "data")
     if not folder.is_dir():
         pytest.skip(f"the public data sets are not in {folder}; set SFUMATO_DATA to where they are")

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sfumato.aggregate.average import average
+    from sfumato.aggregate.bwa import bwa
     from sfumato.aggregate.centroid import centroid
     from sfumato.aggregate.dawid_skene import dawid_skene
+    from sfumato.aggregate.ebcc import ebcc
     from sfumato.aggregate.glad import glad
     from sfumato.aggregate.hybrid import hybrid
     from sfumato.aggregate.ibcc import ibcc
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from sfumato.aggregate.views import views
     from sfumato.aggregate.votes import majority, softmax, standard
     from sfumato.aggregate.wawa import wawa
+    from sfumato.aggregate.with_model import with_model
     from sfumato.aggregate.zero_based_skill import zero_based_skill
 
 __all__ = [
@@ -37,8 +40,10 @@ __all__ = [
     "JoinResult",
     "Result",
     "average",
+    "bwa",
     "centroid",
     "dawid_skene",
+    "ebcc",
     "glad",
     "hybrid",
     "ibcc",
@@ -50,6 +55,7 @@ __all__ = [
     "temperature",
     "views",
     "wawa",
+    "with_model",
     "zero_based_skill",
 ]
 

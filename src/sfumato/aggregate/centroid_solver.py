@@ -7,7 +7,7 @@ The minimiser of Σ_m w_m JSD(p_m‖q) over the simplex has, for a multiplier μ
 In t = log q each g_k depends on its own t_k alone, rises and is concave, with slope h_k = Σ_m w_m p_mk/(q_k + p_mk),
 so a step costs one pass over the views: t_k += (μ − g_k)/h_k, with the μ that keeps the linearised total mass. It
 starts from the Hellinger centroid q ∝ (Σ_m w_m √p_m)², which agrees with the Jensen–Shannon centroid to second
-order in the differences between the views, and takes about three steps. The few items for which this fails (classes
+order in the differences between the views, and takes about four steps. The few items for which this fails (classes
 whose share is near the smallest float) go to a nested iteration that cannot fail, see `_safely`.
 """
 
@@ -34,7 +34,7 @@ _MOST_SAFE_STEPS = 200
 
 
 class Centroids(NamedTuple):
-    """Centroids, shape (n_items, n_classes); the residual max_k |g_k − μ| and the steps of each item, (n_items,)."""
+    """Centroids, shape (n_items, n_classes); the residual max_k |g_k − μ| before the last step, and the steps."""
 
     probs: Floats
     residuals: Floats
@@ -84,30 +84,31 @@ def _quickly(views: list[Floats], weights: Floats, items: NDArray[np.int64], mad
         g, h = _slopes(q, views, weights)
         if not whole:
             h[~live] = 1
-        mass = q if whole else q * live
+        mass = q.copy() if whole else q * live
         gap = g - (mass * g).sum(axis=0)
         residual = np.abs(gap if whole else np.where(live, gap, 0)).max(axis=0)
+        # The step is there for the taking: an item that is done takes it too, and ends nearer than its residual says.
+        mass /= h
+        g -= (mass * g).sum(axis=0) / mass.sum(axis=0)
+        g /= -h
+        q *= np.exp(g, out=g)
+        if not whole:
+            q *= live
+        q /= q.sum(axis=0)
         done = residual <= _RESIDUAL
         if done.any():
             place = items[done]
-            made.probs[place] = mass[:, done].T
+            made.probs[place] = q[:, done].T
             made.residuals[place] = residual[done]
-            made.steps[place] = step - 1
-            items = items[~done]
-            if not items.size:
-                break
+            made.steps[place] = step
             kept = np.flatnonzero(~done)
-            if kept.size == 1:
-                kept, items = np.repeat(kept, 2), np.repeat(items, 2)
+            if not kept.size:
+                return items[kept]
+            kept = np.repeat(kept, 2) if kept.size == 1 else kept
             # take keeps classes in rows; indexing would turn the array round, and its sums with it.
             views = [view.take(kept, axis=1) for view in views]
-            q, live, g, h, mass = (array.take(kept, axis=1) for array in (q, live, g, h, mass))
-        ratio = mass / h
-        g -= (ratio * g).sum(axis=0) / ratio.sum(axis=0)
-        g /= -h
-        q *= np.exp(g, out=g)
-        q /= q.sum(axis=0) if whole else (q * live).sum(axis=0)
-    return np.unique(items)
+            items, q, live = items[kept], q.take(kept, axis=1), live.take(kept, axis=1)
+    return items
 
 
 def _slopes(q: Floats, views: list[Floats], weights: Floats) -> tuple[Floats, Floats]:
@@ -162,6 +163,8 @@ def _safely(logs: list[Floats], weights: Floats, items: NDArray[np.int64], made:
             moving &= (np.abs(move) > 1e-14 * (1 + np.where(live, np.abs(t), 0))).any(axis=0)
             if not moving.any():
                 break
+        # Anew for all: those that stood still before others have seen the slope at another place.
+        _, h = _log_slopes(t, logs, weights)
         top = t.max(axis=0)
         mass = np.exp(t - top)
         total = mass.sum(axis=0)

@@ -159,7 +159,9 @@ def _held_out_weights(views: Views, names: ViewNames, rule: str, seed: Seed) -> 
     return held_out(views, names, seed=seed).weights
 
 
-def _checked_weights(weights: Sequence[float] | NDArray[np.floating[Any]] | None, names: tuple[str, ...]) -> NDArray[np.float64]:
+def _checked_weights(
+    weights: Sequence[float] | NDArray[np.floating[Any]] | None, names: tuple[str, ...]
+) -> NDArray[np.float64]:
     if weights is None:
         return np.full(len(names), 1 / len(names))
     wanted = f"The option 'weights' must be one number per view ({', '.join(names)}), none negative, not all 0."

@@ -19,7 +19,7 @@ from sfumato.aggregate.result import Result
 from sfumato.errors import OptionError
 
 # What every method takes, or what is handed over in code only.
-_NOT_OPTIONS = ("seed", "progress", "names")
+_NOT_OPTIONS = ("seed", "progress", "names", "model")
 
 
 @dataclass(frozen=True)
@@ -51,14 +51,15 @@ class Option:
 
 @dataclass(frozen=True)
 class Method:
-    """An aggregator by name. What it *needs* says what it is called with: annotations, or views to join.
+    """An aggregator by name. What it *needs* says what it is called with: annotations, annotations and the soft labels
+    of a *model*, or views to join.
 
     >>> METHODS["majority"].options["ties"].choices
     ('first', 'random', 'share')
     """
 
     name: str
-    needs: Literal["annotations", "views"]
+    needs: Literal["annotations", "annotations and model", "views"]
 
     @property
     def module(self) -> str:
@@ -138,4 +139,4 @@ _JOINS = ("average", "centroid", "temperature", "hybrid")
 
 VIEWS: Mapping[str, Method] = {name: Method(name, "annotations") for name in _VIEWS}
 JOINS: Mapping[str, Method] = {name: Method(name, "views") for name in _JOINS}
-METHODS: Mapping[str, Method] = {**VIEWS, **JOINS}
+METHODS: Mapping[str, Method] = {**VIEWS, "with_model": Method("with_model", "annotations and model"), **JOINS}

@@ -36,25 +36,30 @@ class Schedule(NamedTuple):
 
 
 def follow_schedule(
-    loss: Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]], n_views: int, *, learning_rate: float
+    divergence: Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]],
+    penalties: NDArray[np.float64],
+    *,
+    learning_rate: float,
 ) -> Schedule:
-    """Return where the schedule ends on *loss*, a function of the temperatures with its value and T·∂L/∂T.
+    """Return where the schedule ends on D(T) + Σ_m penalties_m T_m²; *divergence* returns D and T·∂D/∂T.
 
     >>> bowl = lambda t: (float(((t - 2) ** 2).sum()), 2 * (t - 2) * t)
-    >>> follow_schedule(bowl, 1, learning_rate=0.01).temperatures.round(3).tolist()
+    >>> follow_schedule(bowl, np.zeros(1), learning_rate=0.01).temperatures.round(3).tolist()
     [2.0]
     """
-    rate = np.float32(learning_rate)
+    rate, single = np.float32(learning_rate), penalties.astype(np.float32)
     steps: deque[Singles] = deque(maxlen=_HISTORY)
     changes: deque[Singles] = deque(maxlen=_HISTORY)
     scale = np.float32(1)
 
     def evaluate(place: Singles) -> tuple[float, Singles]:
         wide = place.astype(np.float64)
-        value, slope = loss(wide)
-        return value, (slope / wide).astype(np.float32)
+        value, slope = divergence(wide)
+        # The penalty in single precision too: its rounding decides when the loss is taken to stand still.
+        held = single * place**2
+        return value + float(held.sum()), (slope / wide).astype(np.float32) + 2 * single * place
 
-    place = np.full(n_views, _START, dtype=np.float32)
+    place = np.full(len(penalties), _START, dtype=np.float32)
     value, slope = evaluate(place)
     trace = [value]
     converged = bool(np.abs(slope).max() <= _FLAT)

@@ -111,8 +111,8 @@ def temperatures_of(
                 "The published schedule has no bound: 'min_temperature' and 'as_published' exclude each other."
             )
         rate = _PUBLISHED_RATE if learning_rate is None else learning_rate
-        loss = TemperatureLoss(given.probs, regularisation * after, floor=_PUBLISHED_FLOOR, threads=threads)
-        published = follow_schedule(loss.at, n_views, learning_rate=rate)
+        divergence = TemperatureLoss(given.probs, np.zeros(n_views), floor=_PUBLISHED_FLOOR, threads=threads)
+        published = follow_schedule(divergence.at, regularisation * after, learning_rate=rate)
         if not (np.isfinite(published.trace[-1]) and published.temperatures.min() > 0):
             raise OptionError(
                 f"With the option 'learning_rate' at {rate} the published schedule leaves the temperatures above 0. "

@@ -83,6 +83,17 @@ def test_files_give_the_same_bits_and_leave_nothing(
     _same(result, method(votes))
 
 
+def test_files_take_annotations_whose_arrays_are_mapped_files(tmp_path: Path) -> None:
+    votes = _votes(soft=True)
+    mapped = {}
+    for name in ("item", "annotator", "label", "weight", "starts"):
+        np.save(tmp_path / f"{name}.npy", getattr(votes, name))
+        mapped[name] = np.load(tmp_path / f"{name}.npy", mmap_mode="r")
+    on_disk = sf.Annotations(items=votes.items, annotators=votes.annotators, classes=votes.classes, **mapped)
+    assert isinstance(on_disk.label, np.memmap)
+    _same(dawid_skene(on_disk, engine="files"), dawid_skene(votes))
+
+
 @pytest.mark.parametrize("engine", ["threads", "files"])
 def test_items_that_nobody_judged_and_votes_of_nobody(engine: str) -> None:
     votes = _votes()

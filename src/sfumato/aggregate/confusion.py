@@ -25,7 +25,6 @@ from sfumato.aggregate.engines import Engine
 from sfumato.aggregate.engines.chunk import Expectation, n_chunks
 from sfumato.aggregate.memory import check_memory
 from sfumato.aggregate.tables import DiagonalTable, FullTable, VoteTable
-from sfumato.core.annotations import Annotations
 
 Prior = Literal["pooled", "dirichlet", "ml"]
 Start = Literal["shares", "majority"]
@@ -73,11 +72,13 @@ def votes_in(engine: Engine, start: Start) -> Expectation:
     return engine.expect(VoteTable(start, like))
 
 
-def check_confusion_memory(annotations: Annotations, engine: Engine, limit: int | None) -> None:
-    """Refuse confusion matrices that would not fit in memory, before anything is allocated."""
+def check_confusion_memory(engine: Engine, limit: int | None, *, at_once: int) -> None:
+    """Refuse confusion matrices that would not fit in memory, before anything is allocated.
+
+    *at_once* is how many tables of their size the method holds at the same time, besides the counts of each run.
+    """
     matrix = engine.matrix
-    # The runs' counts, their sum, the table, and the confusion matrices that are given back.
-    tables = n_chunks(matrix) + 3
+    tables = n_chunks(matrix) + at_once
     check_memory(
         tables * matrix.n_columns * matrix.n_classes * matrix.dtype.itemsize,
         what=f"A confusion matrix of {matrix.n_classes:,} classes for each of {matrix.n_annotators:,} annotators",

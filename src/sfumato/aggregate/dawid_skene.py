@@ -68,7 +68,7 @@ def dawid_skene(
     if not 0 < strength < np.inf:
         raise OptionError(f"The option 'strength' must be more than 0 (for none, use prior='ml'). Got {strength}.")
     with open_engine(annotations, engine=engine, threads=threads, dtype=dtype) as opened:
-        check_confusion_memory(annotations, opened, memory_limit)
+        check_confusion_memory(opened, memory_limit, at_once=4)
         model = _DawidSkene(prior, strength, start)
         found = em.fit(model, opened, max_iter=max_iter, tolerance=tolerance, stop=stop, seed=seed, progress=progress)
         confusion = confusion_of(found.parameters.values, annotations.n_classes)

@@ -97,12 +97,11 @@ def fit(
             raise OptionError(f"The option '{option}' must be at least 1. Got {value} instead.")
     if not tolerance >= 0:
         raise OptionError(f"The option 'tolerance' must be 0 or more. Got {tolerance} instead.")
-    best: Fit[P] | None = None
-    for restart, rng in enumerate(spawn(seed, restarts)):
-        found = _climb(model, engine, restart, rng, max_iter, tolerance, stop, progress)
-        if best is None or found.objective > best.objective:
-            best = found
-    assert best is not None  # noqa: S101  # restarts >= 1
+    climbs = (
+        _climb(model, engine, restart, rng, max_iter, tolerance, stop, progress)
+        for restart, rng in enumerate(spawn(seed, restarts))
+    )
+    best = max(climbs, key=lambda found: found.objective)
     if not best.converged:
         wanted = f"the change of the {stop.replace('_', ' ')}"
         warnings.warn(
@@ -127,14 +126,14 @@ def _climb(
     trace: list[float] = []
     converged = False
     parameters = model.start(engine, rng)
-    before = model.table(parameters)
+    before: Table | None = None
     while True:
         table = model.table(parameters)
         expected = engine.expect(table)
         trace.append(expected.log_likelihood + model.penalty(parameters))
         if progress is not None:
             progress(Iteration(restart, len(trace), max_iter, trace[-1]))
-        if len(trace) > 1:
+        if before is not None:
             if stop == "objective":
                 change = abs(trace[-1] - trace[-2]) / (abs(trace[-1]) or 1)
             else:

@@ -60,7 +60,7 @@ def ibcc(
     if not 0 < strength < np.inf:
         raise OptionError(f"The option 'strength' must be more than 0. Got {strength}.")
     with open_engine(annotations, engine=engine, threads=threads, dtype=dtype) as opened:
-        check_confusion_memory(annotations, opened, memory_limit)
+        check_confusion_memory(opened, memory_limit, at_once=6)
         model = _Ibcc(prior, strength, start, opened.matrix.dtype)
         found = em.fit(model, opened, max_iter=max_iter, tolerance=tolerance, seed=seed, progress=progress)
         alpha = found.parameters.alpha

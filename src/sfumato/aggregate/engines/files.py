@@ -1,7 +1,8 @@
 """The engine for more annotations than fit in memory: the matrix lies in files that are mapped into memory.
 
 The operating system brings in each block when its turn comes and drops it again, so that memory is set by the table
-and the soft labels. Blocks, runs and sums are those of the threads engine, and so are the bits of the result.
+and the soft labels; the arrays of the annotations may be mapped files themselves, as they are read once, in slabs.
+Blocks, runs and sums are those of the threads engine, and so are the bits of the result.
 """
 
 from __future__ import annotations

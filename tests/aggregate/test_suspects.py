@@ -73,12 +73,8 @@ def test_contrarians_are_not_called_spammers() -> None:
     said[:, 0] = (said[:, 0] + 1) % 3  # always the next class
     said[:, 1] = np.where(said[:, 1] == 2, 2, 1 - said[:, 1])  # two classes exchanged
     said[:, 2] = rng.integers(3, size=400)
-    verdicts = suspected_spammers(_crowd(said)).verdicts
-    assert verdicts[0] == "contrary"
-    assert verdicts[2] == "spammer"
-    assert verdicts[3:] == ("",) * 5
-    # Whoever exchanges two of three classes agrees on the third: how much that is, the others decide.
-    assert verdicts[1] in ("contrary", "")
+    # Who exchanges two of three classes agrees on the third, about as often as chance: no spammer for that.
+    assert suspected_spammers(_crowd(said)).verdicts == ("contrary", "contrary", "spammer", *[""] * 5)
 
 
 def test_few_answers_do_not_tell() -> None:

@@ -105,11 +105,16 @@ class Answers:
         return flat.astype(np.float64).reshape(self.n_items, n_classes)
 
     @cached_property
+    def totals(self) -> Floats:
+        """The weight of each class in all annotations, shape (n_classes,)."""
+        return np.asarray(self.counts.sum(axis=0))
+
+    @cached_property
     def per_item(self) -> Codes:
         """The number of annotations of each item, shape (n_items,)."""
         return np.bincount(self.item, weights=self.n, minlength=self.n_items).astype(np.int64)
 
-    @property
+    @cached_property
     def n_others(self) -> Codes:
         """How many annotations of the item are by other annotators, shape (n_rows,)."""
         return self.per_item[self.item] - self.n

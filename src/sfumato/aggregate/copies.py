@@ -87,6 +87,9 @@ def suspected_copies(
     Pairs pass at *false_discovery_rate* (Benjamini–Hochberg). What no step sees are items of unequal difficulty that
     some pairs are more alike in than others: a pair of real people may look alike for that reason, so look at it.
 
+    Of two suspected the one who said less is left out of the model, which is then fitted anew; the first ones by their
+    agreement with everybody, without a model, as a model may take two with one voice for the truth.
+
     Where there are more than *most_comparisons* (pair, item), items are left out, chosen by a hash of their names.
     Who copied from whom is not to be seen.
 

@@ -33,6 +33,8 @@ Verdict = Literal["", "spammer", "always the same class", "contrary", "too few t
 _PART = 0.5
 # How unlikely independence must be before it clears an annotator, or shows one to be contrary.
 _PLAIN = 0.01
+# How unlikely independence must be before anybody else counts as informed.
+_SHOWN = 0.05
 _PERMUTATIONS = 399
 # Below this the normal approximation of the tests does not hold.
 _FEWEST = 10
@@ -69,7 +71,7 @@ def suspected_spammers(
     with the others is not above chance at p ≤ 0.01 (mean and variance under permutation of the own answers). Then the
     verdict is "always the same class" where that is so; "contrary" where the answers do depend on those of the others,
     though not by agreeing (agreement below chance, or a permutation test of ‖Σ (l_i − mean l) ρ_iᵀ‖² with p ≤ 0.01);
-    and else "spammer". "too few to tell": neither information nor its absence is shown. Pairs of names in *apart*
+    and else "spammer". "too few to tell": not suspected, nor is the agreement above chance at p ≤ 0.05. Pairs of names in *apart*
     (suspected copies) are not held against each other, or two who copy would vouch for one another.
 
     >>> from sfumato.data import simulate
@@ -125,6 +127,9 @@ class _Test:
     def of(cls, answers: Answers, annotator: int, partners: Sequence[int], kappa: float) -> _Test:
         from scipy.special import ndtr
 
+        n = int((answers.n_others[answers.rows_of(annotator)] > 0).sum())
+        if n < _FEWEST:  # most of a large crowd: told without any work
+            return cls(n)
         own, expected = _against_others(answers, annotator, partners, kappa)
         n = len(own)
         if n < _FEWEST:
@@ -161,7 +166,7 @@ _NOTHING = _Test(0)
 
 def _verdict(test: _Test, suspected: bool, rng: np.random.Generator) -> Verdict:
     if not suspected:
-        return "" if test.p_more <= 5 * _PLAIN else "too few to tell"
+        return "" if test.p_more <= _SHOWN else "too few to tell"
     if test.constant:
         return "always the same class"
     if test.p_more <= _PLAIN:
@@ -187,7 +192,7 @@ def _against_others(answers: Answers, annotator: int, partners: Sequence[int], k
         n_others[here] -= n_theirs
     compared = n_others > 0
     own, others, n_others = own[compared], others[compared], n_others[compared, None]
-    overall = answers.counts.sum(axis=0)
+    overall = answers.totals
     occurs = own.any(axis=0) | (others > 0.5 / max(1, len(others))).any(axis=0)
     own, others, overall = own[:, occurs], others[:, occurs], overall[occurs] / overall.sum()
     weight = n_others / (n_others + (1 - kappa) / kappa)
@@ -219,7 +224,7 @@ def _reliability(answers: Answers) -> float:
     together = answers.agreement()[n_others > 0] @ weight / weight.sum()
     row = np.repeat(np.arange(len(answers.item)), np.diff(answers.said.indptr))
     alone = (answers.said.data**2 * answers.n[row]).sum() / answers.n.sum()
-    by_chance = ((answers.counts.sum(axis=0) / answers.n.sum()) ** 2).sum()
+    by_chance = ((answers.totals / answers.n.sum()) ** 2).sum()
     return float((together - by_chance) / (alone - by_chance)) if alone > by_chance else np.nan
 
 

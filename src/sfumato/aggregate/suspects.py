@@ -71,8 +71,8 @@ def suspected_spammers(
     with the others is not above chance at p ≤ 0.01 (mean and variance under permutation of the own answers). Then the
     verdict is "always the same class" where that is so; "contrary" where the answers do depend on those of the others,
     though not by agreeing (agreement below chance, or a permutation test of ‖Σ (l_i − mean l) ρ_iᵀ‖² with p ≤ 0.01);
-    and else "spammer". "too few to tell": not suspected, nor is the agreement above chance at p ≤ 0.05. Pairs of names in *apart*
-    (suspected copies) are not held against each other, or two who copy would vouch for one another.
+    and else "spammer". "too few to tell": not suspected, nor is the agreement above chance at p ≤ 0.05. Pairs of names
+    in *apart* (suspected copies) do not count as others of each other, or two who copy would vouch for one another.
 
     >>> from sfumato.data import simulate
     >>> planted = simulate(n_items=400, n_annotators=10, spammers=0.2, spam="uniform", seed=3)

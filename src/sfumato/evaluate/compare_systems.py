@@ -25,6 +25,7 @@ from sfumato.evaluate.bootstrap import interval_of
 from sfumato.evaluate.metrics import METRICS, Metric
 from sfumato.evaluate.resampled_metrics import Target, metric_samples, sums_of
 from sfumato.evaluate.significance import compare_samples, effect_of, holm, mcnemar_test
+from sfumato.evaluate.sums import Sums
 from sfumato.evaluate.systems import Given, Systems, line_up
 
 # What is computed where nothing is named: as many of these as labels and gold allow.
@@ -182,11 +183,14 @@ def _pairs(
 ) -> list[dict[str, Any]]:
     """Return the comparison of every pair of systems in one metric, as plain data."""
     result = []
+    sums: dict[str, list[Sums | None]] = {
+        name: [None if metric.per_item is None else sums_of(metric, run, target) for run in runs]
+        for name, runs in systems.runs.items()
+    }
     for a, b in combinations(systems.runs, 2):
         drawn_a, drawn_b = samples[a], samples[b]
         if drawn_a is None or drawn_b is None:
             continue
-        sums = {name: [sums_of(metric, run, target) for run in systems.runs[name]] for name in (a, b)}
         found = compare_samples(
             (values[a], drawn_a), (values[b], drawn_b),
             n_items=target.n_items, higher_is_better=metric.higher_is_better, level=level,

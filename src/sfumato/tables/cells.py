@@ -32,7 +32,7 @@ _MAY_BE_SPACE[[character.encode()[0] for character in map(chr, range(0xD800)) if
 # How much of a cell is quoted in a sentence.
 _QUOTED = 60
 # How many cells become texts at a time.
-_RUN = 1 << 17
+_RUN = 1 << 14
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,21 +116,20 @@ class Cells:
             if begin > shortest:
                 rows = np.flatnonzero(self.length >= begin) if rows is None else rows[self.length[rows] >= begin]
             start, length = (self.start, self.length) if rows is None else (self.start[rows], self.length[rows])
-            words = every_byte[start + begin]
-            words &= _MASKS[np.minimum(length - begin, 8)]
+            words = every_byte[start + begin if begin else start]
+            words &= _MASKS.take(length - begin if begin else length, mode="clip")
             result.append((rows, words))
         return result
 
     @cached_property
     def hashes(self) -> Words:
         """A number of 64 bits for each cell, the same for the same bytes."""
-        result = np.zeros(len(self), dtype=np.uint64)
-        for rows, words in self.words:
-            mixed = words ^ (words >> _HALF)
-            if rows is None:
-                mixed ^= result
-            else:
-                mixed ^= result[rows]
+        result: Words = np.zeros(len(self), dtype=np.uint64)
+        for place, (rows, words) in enumerate(self.words):
+            mixed = words >> _HALF
+            mixed ^= words
+            if place:
+                mixed ^= result if rows is None else result[rows]
             mixed *= _SPREAD
             mixed ^= mixed >> _HALF
             if rows is None:

@@ -34,8 +34,8 @@ def check_names(votes: CodedVotes, classes: Sequence[str] | None) -> None:
         blank = np.flatnonzero(coder.cells().blank())
         found = np.isin(codes, blank) if blank.size else np.zeros(0, dtype=np.bool_)
         if found.any():
-            vote, n_more = int(np.argmax(found)), int(found.sum()) - 1
-            more = f", or those rows ({n_more:,} more are like it)" if n_more else ""
+            vote, n_more = int(np.argmax(found)), len(np.unique(votes.rows_of(np.flatnonzero(found)))) - 1
+            more = f" ({n_more:,} more {'row is' if n_more == 1 else 'rows are'} like it)" if n_more else ""
             raise InputError(f"{_place(votes, vote, what)}: the {what} is blank. Fill it in, or drop the row{more}.")
     labels = votes.labels.names()
     known = set(labels if classes is None else classes)
@@ -69,6 +69,11 @@ def notes_on_names(votes: CodedVotes) -> list[str]:
         notes.append(f"Taken for a label: {_listed(suspicious)}; drop those rows if it stands for a missing one.")
     if any(label.endswith(".0") for label in labels) and all(re.fullmatch(r"-?\d+\.0", label) for label in labels):
         notes.append(f"The labels are whole numbers with a point ({labels[0]!r}); they were kept as they are written.")
+    last = votes.label[-1]
+    if votes.table.ends_open and votes.rows is None and np.count_nonzero(votes.label == last) == 1:
+        whole = next((label for label in labels if label.startswith(labels[last]) and label != labels[last]), None)
+        if whole is not None:
+            notes.append(f"The last line has no end, and its label {labels[last]!r} begins like {whole!r}: was it cut?")
     return notes
 
 
@@ -76,14 +81,14 @@ def _fault(label: str, labels: Set[str]) -> str | None:
     """Return why a text is no label of one vote, if it is none."""
     if label in _NOT_A_NUMBER:
         return (
-            f"{label!r} stands for a missing label. Drop the row, or name all classes with classes=… "
-            "(on the command line --classes) if it is one of them."
+            f"{label!r} stands for a missing label. Drop the row; if it is a class, name all with "
+            "classes=… (on the command line --classes)."
         )
     several = _several(label, labels)
     if several:
         return (
-            f"{label!r} holds several labels ({_listed(several)}). Give each its own row, or name all classes with "
-            "classes=… (on the command line --classes) if it is one of them."
+            f"{label!r} holds several labels ({_listed(several)}). Decide for one, or give each a row with its "
+            "weight; if it is one class, name all with classes=… (on the command line --classes)."
         )
     return None
 
@@ -104,17 +109,27 @@ def _several(label: str, labels: Set[str]) -> list[str]:
 def _twins(names: Cells) -> tuple[int, int, int]:
     """Return the first two names that differ only by case or white space, and how many more; −1, −1 where none do."""
     none = (-1, -1, 0)
-    data = names.buffer
-    upper = ((data >= ord("A")) & (data <= ord("Z"))).any()
-    lower = ((data >= ord("a")) & (data <= ord("z"))).any()
-    if not (upper and lower) and not (data - 1 < ord(" ")).any() and not (data >= 128).any():
-        return none  # nothing that could differ: the usual case of ids by the million
+    if not _may_differ(names.buffer):
+        return none
     folded = Coder()
     codes = folded.add(Cells.of("".join(name.split()).casefold() for name in names.texts()))
     first: NDArray[np.intp] = np.full(len(folded), len(codes))
     np.minimum.at(first, codes, np.arange(len(codes)))
     twins = np.flatnonzero(first[codes] != np.arange(len(codes)))
     return (int(first[codes[twins[0]]]), int(twins[0]), len(twins) - 1) if twins.size else none
+
+
+def _may_differ(data: NDArray[np.uint8]) -> bool:
+    """Return whether names made of these bytes could differ only by case or white space; ids by the million cannot."""
+    upper = lower = False
+    for first in range(0, len(data), 1 << 20):
+        run = data[first : first + (1 << 20)]
+        # Bytes wrap round, so that one comparison finds both ends of a range; zeros lie between names.
+        if (run - 1 < 32).any() or (run >= 128).any():
+            return True
+        upper = upper or bool((run - ord("A") < 26).any())
+        lower = lower or bool((run - ord("a") < 26).any())
+    return upper and lower
 
 
 def _place(votes: CodedVotes, vote: int, what: str) -> str:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sfumato.core.simplex import SUM_TOLERANCE
 from sfumato.errors import InputError
 from sfumato.tables.cells import Cells
-from sfumato.tables.coding import Coder
+from sfumato.tables.coding import Coder, with_room
 from sfumato.tables.number_column import NumberColumn
 from sfumato.tables.plain_table import PlainTable
 from sfumato.tables.recognise_columns import Columns
@@ -24,11 +24,11 @@ from sfumato.tables.recognise_columns import Columns
 Integers = NDArray[np.integer[Any]]
 
 # Batches that one thread has read before another has coded their items.
-_AHEAD = 4
+_AHEAD = 2
 _LONGEST_NAME = 1 << 20
 
 
-@dataclass(frozen=True)
+@dataclass
 class CodedVotes:
     """One entry per vote (per class of a vote that is a distribution), in the order of the source.
 
@@ -56,9 +56,17 @@ class CodedVotes:
     position: NDArray[np.int64] | None = None
     notes: tuple[str, ...] = ()
 
+    def let_go(self) -> None:
+        """Give back the memory of all codes."""
+        self.item = self.annotator = self.label = np.zeros(0, dtype=np.int8)
+
     def where(self, vote: int) -> str:
         """Return the place of a vote, to begin a sentence with."""
-        return self.table.where(int(vote if self.rows is None else self.rows[vote]))
+        return self.table.where(int(self.rows_of(np.array([vote]))[0]))
+
+    def rows_of(self, votes: NDArray[np.intp]) -> Integers:
+        """Return the rows of the table in which some votes stand."""
+        return votes if self.rows is None else self.rows[votes]
 
 
 def long_votes(table: PlainTable, columns: Columns) -> CodedVotes:
@@ -88,7 +96,7 @@ def long_votes(table: PlainTable, columns: Columns) -> CodedVotes:
                 waiting.popleft().result()
         for last in waiting:
             last.result()
-    if not items.codes:
+    if not items.n_rows:
         raise _no_rows(table)
     name = table.header[columns.label]
     number = {role: column.counts() for role, column in numbers.items() if role != "weight"}
@@ -113,7 +121,7 @@ def wide_votes(table: PlainTable, columns: Columns, *, sure: bool) -> CodedVotes
         items.add(item)
         for column, batch in zip(said, cells, strict=True):
             column.add(batch)
-    if not items.codes:
+    if not items.n_rows:
         raise _no_rows(table)
     names = [table.header[place] for place in columns.many]
     label = np.stack([column.taken() for column in said], axis=1)
@@ -164,7 +172,7 @@ def soft_votes(table: PlainTable, columns: Columns) -> CodedVotes:
         annotators.add(annotator)
         for column, batch in zip(numbers, cells, strict=True):
             column.add(batch)
-    if not items.codes:
+    if not items.n_rows:
         raise _no_rows(table)
     weight = np.stack([column.probabilities() for column in numbers], axis=1)
     total = weight.sum(axis=1)
@@ -192,28 +200,33 @@ class _Column:
 
     def __init__(self, table: PlainTable, place: int, coder: Coder | None = None) -> None:
         self.coder = Coder() if coder is None else coder
-        self.codes: list[Integers] = []
+        self.n_rows = 0
         self._table = table
         self._place = place
-        self._n_rows = 0
+        # One array with room to grow: many small ones would leave holes in the memory when they go.
+        self._codes: Integers = np.zeros(0, dtype=np.uint8)
 
     def add(self, cells: Cells) -> None:
         long = np.flatnonzero(cells.length > _LONGEST_NAME)
         if long.size:
             raise InputError(
-                f"{self._table.where(self._n_rows + int(long[0]))}, column {self._table.header[self._place]!r}: "
+                f"{self._table.where(self.n_rows + int(long[0]))}, column {self._table.header[self._place]!r}: "
                 f"holds {cells.length[long[0]]:,} bytes, which is no name. Was a quote left open?"
             )
         codes = self.coder.add(cells)
         # Ten labels need a byte each, not four.
-        self.codes.append(codes.astype(np.min_scalar_type(len(self.coder))))
-        self._n_rows += len(cells)
+        kind = np.min_scalar_type(len(self.coder))
+        if self._codes.dtype != kind:
+            self._codes = self._codes.astype(kind)
+        n_rows = self.n_rows + len(cells)
+        self._codes = with_room(self._codes, n_rows)
+        self._codes[self.n_rows : n_rows] = codes
+        self.n_rows = n_rows
 
     def taken(self) -> Integers:
-        """Return the codes of all rows; they are kept no longer."""
-        result = np.concatenate(self.codes)
-        self.codes.clear()
-        return result
+        """Return the codes of all rows; none can be added any more."""
+        self.coder.close()
+        return self._codes[: self.n_rows]
 
 
 def _no_rows(table: PlainTable) -> InputError:

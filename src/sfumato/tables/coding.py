@@ -5,8 +5,10 @@ A hash only says where to look: a name is the same as another only when all its 
 
 from __future__ import annotations
 
-__all__ = ["Coder"]
+__all__ = ["Coder", "with_room"]
 
+import mmap
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,10 @@ from sfumato.tables.cells import Cells, Rows, Words
 Codes = NDArray[np.int32]
 
 _HALF = np.uint64(32)
+# Places of words are kept in 32 bits.
+_MOST_WORDS = 2**31 - 1
+# Arrays of at least so many bytes get a mapping of their own.
+_LARGE = 1 << 20
 # How many names are hashed at once when the table grows.
 _RUN = 1 << 17
 
@@ -50,12 +56,16 @@ class Coder:
     def add(self, cells: Cells) -> Codes:
         """Return the code of each cell, shape (n_rows,); names not met before get the next codes."""
         # A comparison may read as many words from the last name on as the longest cell has.
-        self._words = _with_room(self._words, int(self._place[self._n]) + len(cells.words))
+        self._words = with_room(self._words, int(self._place[self._n]) + len(cells.words))
         codes = self._find(cells)
         new = np.flatnonzero(codes < 0)
         if new.size:
             codes[new] = self._learn(cells.take(new), cells.hashes[new])
         return codes
+
+    def close(self) -> None:
+        """Give back the memory of the search; no name can be added any more."""
+        self._table = np.zeros(0, dtype=np.uint64)
 
     def cells(self) -> Cells:
         """Return the names as cells, in the order of their codes."""
@@ -94,7 +104,7 @@ class Coder:
 
     def _differs(self, found: Words, cells: Cells) -> NDArray[np.bool_]:
         """Return where an entry of the table is that of another name than the cell."""
-        place = (found >> _HALF).astype(np.intp)
+        place = (found >> _HALF).view(np.int64)
         differs = np.zeros(len(place), dtype=np.bool_)
         for k, (rows, words) in enumerate(cells.words):
             if rows is None:
@@ -117,11 +127,11 @@ class Coder:
         """Add names that are new and distinct."""
         old, n = self._n, self._n + len(cells)
         end = self._place[old] + np.cumsum((cells.length >> 3) + 1)
-        if end[-1] >= 2**31:
+        if end[-1] > _MOST_WORDS:
             raise TooLargeError("The names in one column take more than 16 GiB. Give shorter ids.")
-        self._words = _with_room(self._words, int(end[-1]))
-        self._place = _with_room(self._place, n + 1)
-        self._length = _with_room(self._length, n)
+        self._words = with_room(self._words, int(end[-1]))
+        self._place = with_room(self._place, n + 1)
+        self._length = with_room(self._length, n)
         self._place[old + 1 : n + 1] = end
         self._length[old:n] = cells.length
         place = self._place[old:n]
@@ -132,7 +142,7 @@ class Coder:
             self._enter(hashes, old)
             return
         # Larger than needed now, so that the names are entered anew only a few times.
-        self._table = np.full(1 << (4 * n).bit_length(), 0, dtype=np.uint64)
+        self._table = _room(1 << (4 * n).bit_length(), self._table.dtype)
         names = self.cells()
         for begin in range(0, n, _RUN):
             self._enter(names.take(slice(begin, begin + _RUN)).hashes, begin)
@@ -175,10 +185,27 @@ def _first_rows(cells: Cells, hashes: Words) -> Rows:
     return result
 
 
-def _with_room(array: NDArray[Any], size: int) -> NDArray[Any]:
-    """Return the array with at least *size* entries, grown by doubling; what is not used yet takes no memory."""
+def with_room(array: NDArray[Any], size: int) -> NDArray[Any]:
+    """Return an array with at least *size* entries that begins as this one does; what is not used takes no memory."""
     if len(array) >= size:
         return array
-    larger = np.empty(max(size, 2 * len(array)), dtype=array.dtype)
+    larger = _room(max(size, 2 * len(array)), array.dtype)
     larger[: len(array)] = array
     return larger
+
+
+def _room(size: int, kind: np.dtype[Any]) -> NDArray[Any]:
+    """Return an array of which nothing is used yet.
+
+    A large one is a mapping of its own, because the usual allocator keeps the holes that growing arrays leave
+    behind: a hundred megabytes for ten million rows. Large pages make random visits to it twice as fast.
+    """
+    n_bytes = size * kind.itemsize
+    if n_bytes < _LARGE:
+        return np.zeros(size, dtype=kind)
+    private = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_ANONYMOUS") else {}
+    mapping = mmap.mmap(-1, n_bytes, **private)
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        with suppress(OSError):
+            mapping.madvise(mmap.MADV_HUGEPAGE)
+    return np.frombuffer(mapping, dtype=kind)

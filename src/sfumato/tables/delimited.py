@@ -53,6 +53,7 @@ class DelimitedTable:
     def __init__(self, path: Path) -> None:
         read_start(path, size=1 << 12)  # refuses what is not text
         self.name = str(path)
+        self.ends_open = False
         self._path = path
         # How many rows from the first on stand in one line each, so that the line of a row is known at once.
         self._regular_rows = 0
@@ -120,7 +121,8 @@ class DelimitedTable:
                         f"{self.name} is a gzip file that ends too early. Copy or download it again, whole."
                     ) from None
                 except (OSError, zlib.error) as error:
-                    raise InputError(f"{self.name} cannot be read to its end ({error}). Copy it again.") from None
+                    what = "is a damaged gzip file" if zipped else "cannot be read to its end"
+                    raise InputError(f"{self.name} {what} ({error}). Copy or download it again.") from None
                 if line == 1 and not parts:
                     data = data.removeprefix(b"\xef\xbb\xbf")
                 # Old Macs end a line with a return alone; the last byte may be the first half of a return and newline.
@@ -131,7 +133,8 @@ class DelimitedTable:
                 whole = b"".join([*parts, data[:cut]])
                 if not data and not whole:
                     return
-                if not data and not whole.endswith(b"\n"):
+                if not data and not whole.endswith((b"\n", b"\r")):
+                    self.ends_open = True
                     whole += b"\n"
                 self._check_text(whole, line)
                 # NumPy counts faster than bytes do.
@@ -261,4 +264,4 @@ def _sampled_rows(sample: str, delimiter: str) -> Iterator[list[str]]:
 def _told(error: csv.Error) -> str:
     if "unexpected end" in str(error) or "limit" in str(error):
         return "a cell that begins with a quote never ends. Close the quote, or double it where it belongs to the text."
-    return 'text follows the quote that ends a cell. Double a quote that belongs to the text, as in 5"".'
+    return 'text follows the quote that ends a cell. Double a quote that belongs to the text, as in "5"" wide".'

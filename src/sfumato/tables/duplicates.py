@@ -16,6 +16,7 @@ from sfumato.core.simplex import SUM_TOLERANCE
 from sfumato.core.vocabulary import Vocabulary
 from sfumato.errors import DuplicateError, InputError
 from sfumato.tables.coded_votes import CodedVotes
+from sfumato.tables.coding import Coder
 
 Duplicates = Literal["error", "keep", "first", "last", "mean"]
 DUPLICATES: tuple[Duplicates, ...] = get_args(Duplicates)
@@ -25,7 +26,7 @@ Integers = NDArray[np.integer[Any]]
 Mask = NDArray[np.bool_]
 
 # Rows that are taken apart at a time, so that what lies between hardly counts in the peak of memory.
-_RUN = 1 << 20
+_RUN = 1 << 18
 
 
 def as_annotations(
@@ -38,16 +39,20 @@ def as_annotations(
     """
     place = {name: code for code, name in enumerate(classes)}
     new_code = np.array([place[name] for name in votes.labels.names()], dtype=np.min_scalar_type(len(classes)))
-    votes = replace(votes, label=new_code[votes.label])
+    votes.label = new_code[votes.label]
     if votes.numbered and duplicates == "error":
         duplicates = "keep"
     sequence, position = _token_places(votes)
     plain = votes.weight is None and votes.annotation is None
     if plain:
-        i, j, k = _sorted_codes(votes, len(classes))
-        if duplicates == "keep" or not ((i[1:] == i[:-1]) & (j[1:] == j[:-1])).any():
+        key = _sorted_key(votes, len(classes))
+        if key is not None and (duplicates == "keep" or not key.repeated().any()):
+            votes.let_go()
+            i, j, k = key.codes()
+            del key
+            items, votes.items = votes.items.names(), Coder()
             return Annotations._from_sorted(
-                i, j, k, items=votes.items.names(), annotators=votes.annotators.names(), classes=classes,
+                i, j, k, items=items, annotators=votes.annotators.names(), classes=classes,
                 sequence=sequence, position=position, notes=notes,
             )  # fmt: skip
     rows = _Rows.of(votes)
@@ -62,6 +67,53 @@ def as_annotations(
         items=votes.items.names(), annotators=votes.annotators.names(), classes=classes,
         sequence=sequence, position=position, notes=notes,
     )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _SortedKey:
+    """Item, annotator and label of each vote in one number, sorted: ten times as fast as sorting rows."""
+
+    key: NDArray[np.uint64]
+    n_bits: tuple[int, int, int]
+
+    def repeated(self) -> Mask:
+        """Return where a vote has the item and the annotator of the one before it; shape (n_votes − 1,)."""
+        result = np.empty(max(len(self.key) - 1, 0), dtype=np.bool_)
+        shift = np.uint64(self.n_bits[2])
+        for begin in range(0, len(result), _RUN):
+            pair = self.key[begin : begin + _RUN + 1] >> shift
+            np.equal(pair[1:], pair[:-1], out=result[begin : begin + _RUN])
+        return result
+
+    def codes(self) -> tuple[Codes, Codes, Codes]:
+        """Return item, annotator and label."""
+        _, annotator_bits, label_bits = self.n_bits
+        shifts = (annotator_bits + label_bits, label_bits, 0)
+        parts = [np.empty(len(self.key), dtype=np.int32) for _ in shifts]
+        for begin in range(0, len(self.key), _RUN):
+            run = slice(begin, begin + _RUN)
+            for codes, bits, shift in zip(parts, self.n_bits, shifts, strict=True):
+                codes[run] = (self.key[run] >> np.uint64(shift)) & np.uint64((1 << bits) - 1)
+        return parts[0], parts[1], parts[2]
+
+
+def _sorted_key(votes: CodedVotes, n_classes: int) -> _SortedKey | None:
+    """Return the key of plain votes, or None where it would need more than 64 bits."""
+    item_bits, annotator_bits, label_bits = (
+        size.bit_length() for size in (len(votes.items), len(votes.annotators), n_classes)
+    )
+    if item_bits + annotator_bits + label_bits > 64:
+        return None
+    key = np.empty(len(votes.label), dtype=np.uint64)
+    for begin in range(0, len(key), _RUN):
+        run = slice(begin, begin + _RUN)
+        part = votes.item[run].astype(np.uint64)
+        for codes, bits in ((votes.annotator, annotator_bits), (votes.label, label_bits)):
+            part <<= np.uint64(bits)
+            part |= codes[run].astype(np.uint64)
+        key[run] = part
+    key.sort()
+    return _SortedKey(key, (item_bits, annotator_bits, label_bits))
 
 
 @dataclass(frozen=True)
@@ -170,32 +222,6 @@ def _begins(*keys: Integers) -> Mask:
     for key in keys:
         result[1:] |= key[1:] != key[:-1]
     return result
-
-
-def _sorted_codes(votes: CodedVotes, n_classes: int) -> tuple[Codes, Codes, Codes]:
-    """Return item, annotator and label, sorted by all three."""
-    bits = [max(size - 1, 1).bit_length() for size in (len(votes.items), len(votes.annotators), n_classes)]
-    if sum(bits) > 64:
-        order = np.lexsort((votes.label, votes.annotator, votes.item))
-        i, j, k = (codes[order].astype(np.int32) for codes in (votes.item, votes.annotator, votes.label))
-        return i, j, k
-    # All three in one number: sorting numbers is ten times as fast as sorting rows.
-    shifts = [np.uint64(bits[1] + bits[2]), np.uint64(bits[2]), np.uint64(0)]
-    n = len(votes.label)
-    key = np.empty(n, dtype=np.uint64)
-    for begin in range(0, n, _RUN):
-        run = slice(begin, begin + _RUN)
-        key[run] = votes.item[run]
-        for codes, width in ((votes.annotator, bits[1]), (votes.label, bits[2])):
-            key[run] <<= np.uint64(width)
-            key[run] |= codes[run].astype(np.uint64)
-    key.sort()
-    result = tuple(np.empty(n, dtype=np.int32) for _ in bits)
-    for begin in range(0, n, _RUN):
-        run = slice(begin, begin + _RUN)
-        for codes, width, shift in zip(result, bits, shifts, strict=True):
-            codes[run] = (key[run] >> shift) & np.uint64((1 << width) - 1)
-    return result[0], result[1], result[2]
 
 
 def _token_places(votes: CodedVotes) -> tuple[Codes | None, Codes | None]:

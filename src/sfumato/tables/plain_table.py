@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["FrameTable", "PlainTable", "RecordTable", "open_table", "table_in_memory"]
+__all__ = ["FrameTable", "PlainTable", "RecordTable", "open_frame", "open_table", "table_in_memory"]
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ from sfumato.errors import FormatError, InputError
 from sfumato.tables.cells import Cells
 from sfumato.tables.delimited import DelimitedTable
 from sfumato.tables.frame_files import ENDINGS, read_frame
-from sfumato.tables.source import as_text, check_file, read_json, read_json_lines, read_start
+from sfumato.tables.source import as_text, read_json, read_json_lines, read_start
 
 _ROWS_AT_ONCE = 1 << 16
 # Beyond this, whole numbers held as floats have lost digits.
@@ -27,6 +27,7 @@ class PlainTable(Protocol):
 
     name: str
     header: tuple[str, ...]
+    ends_open: bool  # whether the last line has no end, as that of a file that was cut
 
     def where(self, row: int) -> str:
         """Return the place of a row, to begin a sentence with."""
@@ -42,6 +43,7 @@ class FrameTable:
         self, frame: pl.DataFrame, name: str, *, header: Sequence[str] = (), rows: Sequence[int] | None = None
     ) -> None:
         self.name = name
+        self.ends_open = False
         self.header = tuple(header or frame.columns)
         self._frame = frame
         # The numbers by which a person finds the rows, where they are not 1, 2, …
@@ -104,6 +106,7 @@ class RecordTable:
 
     def __init__(self, records: Sequence[tuple[int, dict[str, Any]]], name: str, *, unit: str = "line") -> None:
         self.name = name
+        self.ends_open = False
         self.header = tuple(dict.fromkeys(key for _, record in records for key in record))
         self._records = records
         self._unit = unit
@@ -139,10 +142,8 @@ class RecordTable:
 
 
 def open_table(path: Path) -> PlainTable:
-    """Return the plain table in a file: CSV and its kin, JSON lines, a JSON list, Parquet or Arrow."""
+    """Return the plain table in a text file: CSV and its kin, JSON lines or a JSON list."""
     ending = Path(path.name.lower().removesuffix(".gz")).suffix
-    if ENDINGS.get(ending) in ("parquet", "arrow") and not path.name.lower().endswith(".gz"):
-        return FrameTable(_frame_in(path), str(path))
     start = read_start(path, size=1 << 12).lstrip()
     if start[:14].lower().startswith(("<!doctype html", "<html", "<?xml")):
         raise FormatError(
@@ -153,6 +154,22 @@ def open_table(path: Path) -> PlainTable:
     if start.startswith("{") or ENDINGS.get(ending) == "jsonl":
         return RecordTable(read_json_lines(path), str(path))
     return DelimitedTable(path)
+
+
+def open_frame(path: Path) -> tuple[FrameTable, dict[str, Any] | None]:
+    """Return the table in a Parquet or Arrow file, and what sfumato wrote beside it, if it did."""
+    with path.open("rb") as file:
+        is_stream = file.read(4) == b"\xff\xff\xff\xff"
+    if not is_stream:
+        frame, metadata = read_frame(path)
+        return FrameTable(frame, str(path)), metadata
+    # `datasets` keeps its tables as streams of Arrow, which have no mark and no footer.
+    try:
+        return FrameTable(pl.read_ipc_stream(path), str(path)), None
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
+        raise FormatError(
+            f"{path} is not a whole stream of Arrow ({_first_line(error)}). Copy or write it again."
+        ) from None
 
 
 def table_in_memory(source: Any) -> FrameTable:
@@ -190,23 +207,10 @@ class _Stream:
         return self._source.__arrow_c_stream__(requested_schema)
 
 
-def _frame_in(path: Path) -> pl.DataFrame:
-    check_file(path)
-    with path.open("rb") as file:
-        beginning = file.read(6)
-    # A stream of Arrow, as `datasets` caches it, begins with the length of its schema and has no mark of its own.
-    if ENDINGS[path.suffix.lower()] == "parquet" or beginning == b"ARROW1" or beginning[:4] != b"\xff\xff\xff\xff":
-        return read_frame(path)[0]
-    try:
-        return pl.read_ipc_stream(path)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
-        raise FormatError(
-            f"{path} is not a whole stream of Arrow ({_first_line(error)}). Copy or write it again."
-        ) from None
-
-
 def _listed_records(path: Path) -> list[tuple[int, dict[str, Any]]]:
     values = read_json(path)
+    if not values:
+        raise InputError(f"{path} holds no record, only an empty list. Export it again, with its annotations.")
     for number, value in enumerate(values, start=1):
         if not isinstance(value, dict):
             raise FormatError(f"{path}, record {number}: holds {value!r:.40} where a JSON object is wanted.")

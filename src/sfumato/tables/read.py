@@ -4,7 +4,6 @@ from __future__ import annotations
 
 __all__ = ["read_annotations"]
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
@@ -16,14 +15,14 @@ import polars as pl
 
 from sfumato.core.annotations import Annotations, class_order
 from sfumato.core.vocabulary import Vocabulary, check_vocabulary
-from sfumato.errors import OptionError, check_choice
+from sfumato.errors import InputError, OptionError, check_choice
 from sfumato.tables import formats
 from sfumato.tables.annotation_layout import stored_annotations
 from sfumato.tables.check_names import check_names, notes_on_names
 from sfumato.tables.coded_votes import CodedVotes, long_votes, soft_votes, wide_votes
 from sfumato.tables.duplicates import DUPLICATES, Duplicates, as_annotations
 from sfumato.tables.frame_files import ENDINGS
-from sfumato.tables.plain_table import FrameTable, PlainTable, open_table, table_in_memory
+from sfumato.tables.plain_table import FrameTable, PlainTable, open_frame, open_table, table_in_memory
 from sfumato.tables.recognise_columns import Columns, Shape, recognise_columns
 from sfumato.tables.source import check_file
 
@@ -76,10 +75,11 @@ def read_annotations(
             raise OptionError(f"The format {format} is one of files. Give the path of one, not a table.")
         return _read_table(table_in_memory(source), format, names, classes, duplicates)
     path = check_file(source)
-    asked = format != "auto" or duplicates != "error" or classes is not None or any(names.values())
     if ENDINGS.get(path.suffix.lower()) in ("parquet", "arrow") and format in ("auto", *_SHAPES):
-        stored = None if asked else stored_annotations(path)
-        return stored if stored is not None else _read_table(open_table(path), format, names, classes, duplicates)
+        table, metadata = open_frame(path)
+        asked = format != "auto" or duplicates != "error" or classes is not None or any(names.values())
+        stored = None if asked or metadata is None else stored_annotations(path)
+        return stored if stored is not None else _read_table(table, format, names, classes, duplicates)
     if format == "auto":
         format = formats.recognise(path) or "auto"
     if format in formats.FORMATS and format not in _PLAIN:
@@ -159,12 +159,20 @@ def _with_tokens(votes: CodedVotes, tokens: pl.DataFrame) -> CodedVotes:
 
 
 def _is_numeric(table: PlainTable, place: int) -> bool:
-    """Return whether the first cells of a column are numbers."""
+    """Return whether most of the first cells of a column are numbers."""
     try:
         texts = next((cells.take(slice(_SAMPLED)).texts() for (cells,) in table.batches([place])), ())
-        return bool(texts) and all(math.isfinite(float(text)) for text in texts)
-    except ValueError:  # an InputError of a column that holds lists is one, too
+    except InputError:  # a column of lists, say
         return False
+    return 2 * sum(map(_is_number, texts)) > len(texts)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _taken_for(table: PlainTable, columns: Columns) -> str:

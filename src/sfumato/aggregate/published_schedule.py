@@ -47,7 +47,14 @@ def follow_schedule(
     >>> follow_schedule(bowl, np.zeros(1), learning_rate=0.01).temperatures.round(3).tolist()
     [2.0]
     """
-    rate, single = np.float32(learning_rate), penalties.astype(np.float32)
+    # Where the steps run away, the last numbers are not finite, and the caller sees to it.
+    with np.errstate(all="ignore"):
+        return _followed(divergence, penalties.astype(np.float32), np.float32(learning_rate))
+
+
+def _followed(
+    divergence: Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]], penalties: Singles, rate: np.float32
+) -> Schedule:
     steps: deque[Singles] = deque(maxlen=_HISTORY)
     changes: deque[Singles] = deque(maxlen=_HISTORY)
     scale = np.float32(1)
@@ -56,8 +63,8 @@ def follow_schedule(
         wide = place.astype(np.float64)
         value, slope = divergence(wide)
         # The penalty in single precision too: its rounding decides when the loss is taken to stand still.
-        held = single * place**2
-        return value + float(held.sum()), (slope / wide).astype(np.float32) + 2 * single * place
+        held = penalties * place**2
+        return value + float(held.sum()), (slope / wide).astype(np.float32) + 2 * penalties * place
 
     place = np.full(len(penalties), _START, dtype=np.float32)
     value, slope = evaluate(place)

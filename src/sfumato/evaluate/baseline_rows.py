@@ -23,13 +23,12 @@ from sfumato.evaluate.baselines import (
     uniform,
 )
 from sfumato.evaluate.metrics import Metric
-from sfumato.evaluate.resampled_metrics import Target
 from sfumato.evaluate.systems import Systems
 
 _MARK = "baseline: "
 
 
-def baseline_rows(metric: Metric, systems: Systems, target: Target) -> dict[str, Predictions]:
+def baseline_rows(metric: Metric, systems: Systems) -> dict[str, Predictions]:
     """Return the baselines that say something about a metric, by the name of their row.
 
     What needs logits has none. Uniform predictions have no most probable class, so the metrics that ask for one do
@@ -37,11 +36,13 @@ def baseline_rows(metric: Metric, systems: Systems, target: Target) -> dict[str,
     """
     if metric.needs == "logits":
         return {}
-    labels = systems.labels if systems.labels is not None else _one_hot(systems)
+    # Without soft labels only the prior of the gold classes is known; each table covers all items, as the systems do.
+    labels = systems.labels if systems.labels is not None else uniform(systems.first)
+    prior = None if systems.labels is not None else _one_hot(systems)
     rows: dict[str, Predictions] = {}
     if metric.needs == "people":
         rows[f"{_MARK}uniform"] = uniform(labels)
-    rows[f"{_MARK}class prior"] = class_prior(labels)
+    rows[f"{_MARK}class prior"] = class_prior(labels, reference=prior)
     if metric.name in BEST_CONSTANTS:
         rows[f"{_MARK}best constant"] = best_constant(labels, metric=metric.name, gold=systems.gold)
     if metric.needs == "people":

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from sfumato.core.annotations import Annotations
 from sfumato.core.gold import Gold
 from sfumato.core.origin import Origin
-from sfumato.core.predictions import Predictions
 from sfumato.core.report import Number, Report
 from sfumato.core.seeds import Seed, generator, recorded
 from sfumato.core.soft_labels import SoftLabels
@@ -23,7 +22,7 @@ from sfumato.errors import OptionError, check_choice
 from sfumato.evaluate.baseline_rows import baseline_rows, ceiling_rows
 from sfumato.evaluate.bootstrap import interval_of
 from sfumato.evaluate.metrics import METRICS, Metric
-from sfumato.evaluate.resampled_metrics import Target, metric_samples, sums_of
+from sfumato.evaluate.resampled_metrics import Entry, Target, metric_samples, sums_of
 from sfumato.evaluate.significance import compare_samples, effect_of, holm, mcnemar_test
 from sfumato.evaluate.sums import Sums
 from sfumato.evaluate.systems import Given, Systems, line_up
@@ -78,32 +77,37 @@ def evaluate(
     chosen = _chosen(metrics, systems)
     # The integer makes the same draws for every metric, even where the seed is a generator that moves on.
     root = int(seed) if isinstance(seed, int) else int(generator(seed).integers(2**62))
-    numbers: list[Number] = []
-    comparisons: list[dict[str, Any]] = []
     notes = list(systems.notes)
-    for metric, target in chosen:
-        samples = metric_samples(metric, systems.runs, target, resamples=resamples, seed=root)
-        values = {name: _mean_of(metric, runs, target) for name, runs in systems.runs.items()}
-        for name, value in values.items():
-            numbers.append(_number(metric, name, value, samples[name], target.n_items, level))
-        comparisons += _pairs(metric, systems, target, values, samples, level)
-        if any(one is None for one in samples.values()):
-            notes.append(f"{metric.name} has no interval and no test: it cannot be computed from items drawn anew.")
+    entries = {
+        (metric.name, name): Entry(metric, runs, target)
+        for metric, target in chosen
+        for name, runs in systems.runs.items()
+    }
     if baselines:
         for metric, target in chosen:
-            for name, table in baseline_rows(metric, systems, target).items():
-                found = _row(metric, name, table, target, level=level, resamples=resamples, seed=root)
-                numbers += [] if found is None else [found]
+            for name, table in baseline_rows(metric, systems).items():
+                entries[metric.name, name] = Entry(metric, (table,), target)
     if annotations is not None:
-        rows, remark = ceiling_rows(annotations, systems, seed=root)
-        notes += [remark]
+        ceilings, remark = ceiling_rows(annotations, systems, seed=root)
+        notes.append(remark)
         for metric, _ in chosen:
-            for name, ceiling in rows.items():
+            for name, ceiling in ceilings.items():
                 if metric.needs == "people":
-                    found = _row(
-                        metric, name, ceiling.predicted, ceiling.people, level=level, resamples=resamples, seed=root
-                    )
-                    numbers += [] if found is None else [found]
+                    entries[metric.name, name] = Entry(metric, (ceiling.predicted,), Target(ceiling.people))
+    values = {key: entry.value for key, entry in entries.items()}
+    samples = metric_samples(entries, resamples=resamples, seed=root)
+    # A baseline may have no number at all: a constant has no entropy correlation.
+    numbers = [
+        _number(entry, key[1], values[key], samples[key], level)
+        for key, entry in entries.items()
+        if key[1] in systems.runs or not math.isnan(values[key])
+    ]
+    comparisons = [row for metric, target in chosen for row in _pairs(metric, systems, target, values, samples, level)]
+    notes += [
+        f"{metric.name} has no interval and no test: it cannot be computed from items drawn anew."
+        for metric, _ in chosen
+        if any(samples[metric.name, name] is None for name in systems.runs)
+    ]
     _correct(comparisons)
     if any(len(runs) > 1 for runs in systems.runs.values()):
         notes.append("Where a system has several runs, its number is their mean, and its interval is over both.")
@@ -126,12 +130,12 @@ def evaluate(
 
 def _chosen(names: Sequence[str] | None, systems: Systems) -> list[tuple[Metric, Target]]:
     """Return the metrics to compute, each with what it is measured against."""
+    people = None if systems.labels is None else Target.of(systems.labels, systems.first)
+    gold = None if systems.gold is None else Target.of(systems.gold, systems.first)
     result: list[tuple[Metric, Target]] = []
     for name in dict.fromkeys(DEFAULT_METRICS if names is None else names):
         metric = METRICS[check_choice(name, METRICS, option="metrics")]
-        target: Target | None = systems.labels if metric.needs == "people" else systems.gold
-        if target is None and metric.also_people:
-            target = systems.labels
+        target = people if metric.needs == "people" or (gold is None and metric.also_people) else gold
         if metric.needs == "annotations":
             raise OptionError(
                 f"The metric {name!r} compares annotations with annotations, not predictions with labels."
@@ -146,39 +150,25 @@ def _chosen(names: Sequence[str] | None, systems: Systems) -> list[tuple[Metric,
     return result
 
 
-def _mean_of(metric: Metric, runs: Sequence[SoftLabels], target: Target) -> float:
-    return float(np.mean([metric(run, target) for run in runs]))
-
-
-def _number(metric: Metric, of: str, value: float, samples: NDArray[np.float64] | None, n: int, level: float) -> Number:
+def _number(entry: Entry, of: str, value: float, samples: NDArray[np.float64] | None, level: float) -> Number:
+    name, n = entry.metric.name, entry.target.n_items
     if samples is None:
-        return Number(metric.name, value, n=n, of=of)
-    method: Literal["basic", "percentile"] = "basic" if metric.name in _BIASED else "percentile"
+        return Number(name, value, n=n, of=of)
+    method: Literal["basic", "percentile"] = "basic" if name in _BIASED else "percentile"
     low, high = interval_of(samples, value, level=level, method=method)
     if math.isnan(low):
-        return Number(metric.name, value, n=n, of=of)
+        return Number(name, value, n=n, of=of)
     if method == "basic":
         low, high = max(low, 0.0), max(high, 0.0)
-    return Number(metric.name, value, n=n, of=of, low=low, high=high, level=level)
-
-
-def _row(
-    metric: Metric, name: str, table: Predictions, target: Target, *, level: float, resamples: int, seed: int
-) -> Number | None:
-    """Return the number of a baseline; None where there is none (a constant has no entropy correlation)."""
-    value = metric(table, target)
-    if math.isnan(value):
-        return None
-    samples = metric_samples(metric, {name: (table,)}, target, resamples=resamples, seed=seed)[name]
-    return _number(metric, name, value, samples, target.n_items, level)
+    return Number(name, value, n=n, of=of, low=low, high=high, level=level)
 
 
 def _pairs(
     metric: Metric,
     systems: Systems,
     target: Target,
-    values: Mapping[str, float],
-    samples: Mapping[str, NDArray[np.float64] | None],
+    values: Mapping[tuple[str, str], float],
+    samples: Mapping[tuple[str, str], NDArray[np.float64] | None],
     level: float,
 ) -> list[dict[str, Any]]:
     """Return the comparison of every pair of systems in one metric, as plain data."""
@@ -188,11 +178,11 @@ def _pairs(
         for name, runs in systems.runs.items()
     }
     for a, b in combinations(systems.runs, 2):
-        drawn_a, drawn_b = samples[a], samples[b]
+        drawn_a, drawn_b = samples[metric.name, a], samples[metric.name, b]
         if drawn_a is None or drawn_b is None:
             continue
         found = compare_samples(
-            (values[a], drawn_a), (values[b], drawn_b),
+            (values[metric.name, a], drawn_a), (values[metric.name, b], drawn_b),
             n_items=target.n_items, higher_is_better=metric.higher_is_better, level=level,
             effect_size=effect_of(sums[a], sums[b]),
         )  # fmt: skip

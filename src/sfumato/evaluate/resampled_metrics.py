@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-__all__ = ["Target", "metric_samples", "sums_of"]
+__all__ = ["Entry", "Target", "metric_samples", "sums_of"]
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +21,55 @@ from sfumato.evaluate.metrics import Metric
 from sfumato.evaluate.pairing import gold_codes, gold_rows, labelled, paired
 from sfumato.evaluate.sums import Sums, calibration_sums, correlation_sums, f1_sums, mean_sums
 
-Target = SoftLabels | Gold
 Key = TypeVar("Key")
+
+# Sums are made and resampled together up to this many numbers (256 MiB); more of them see the same draws again.
+_TOGETHER = 1 << 25
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """What predictions are measured against: soft labels of people, or gold.
+
+    ``rows`` are the items that have gold and ``codes`` their classes, looked up once for all tables with the items and
+    classes of the one that `of` was given; None for soft labels, and where a gold class is none of the predicted.
+    """
+
+    labels: SoftLabels | Gold
+    rows: slice | NDArray[np.int64] | None = None
+    codes: NDArray[np.int64] | None = None
+
+    @classmethod
+    def of(cls, labels: SoftLabels | Gold, predicted: SoftLabels) -> Self:
+        """Return the target for tables with the items and classes of *predicted*."""
+        if not isinstance(labels, Gold):
+            return cls(labels)
+        rows, codes = gold_rows(predicted, labels)
+        return cls(labels, rows, codes) if codes.max() < predicted.n_classes else cls(labels)
+
+    @property
+    def n_items(self) -> int:
+        return self.labels.n_items
+
+    def pair(self, metric: Metric, predicted: SoftLabels) -> tuple[Any, Any]:
+        """Return what a metric takes: arrays of gold where they are at hand, else the tables themselves."""
+        if self.codes is None or self.rows is None or metric.needs == "logits":
+            return predicted, self.labels
+        return predicted.probs[self.rows], self.codes
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """One number to resample: a metric of one system, a table for each of its runs."""
+
+    metric: Metric
+    runs: Sequence[SoftLabels]
+    target: Target
+
+    @property
+    def value(self) -> float:
+        """The mean over the runs of the metric over the items as they are."""
+        return float(np.mean([self.metric(*self.target.pair(self.metric, run)) for run in self.runs]))
 
 
 def sums_of(metric: Metric, predicted: SoftLabels, target: Target) -> Sums | None:
@@ -29,58 +77,62 @@ def sums_of(metric: Metric, predicted: SoftLabels, target: Target) -> Sums | Non
 
     >>> from sfumato.evaluate.metrics import METRICS
     >>> soft = SoftLabels([[0.9, 0.1], [0.2, 0.8]], items=["a", "b"], classes=["x", "y"])
-    >>> found = sums_of(METRICS["f1_score"], soft, Gold.from_names(["a", "b"], ["x", "y"]))
+    >>> found = sums_of(METRICS["f1_score"], soft, Target.of(Gold.from_names(["a", "b"], ["x", "y"]), soft))
     >>> None if found is None else found.value
     1.0
     """
+    pair = target.pair(metric, predicted)
     if metric.per_item is not None:
-        return mean_sums(metric.per_item(predicted, target))
-    if metric.name == "f1_score" and isinstance(target, Gold):
-        probs, codes = gold_codes(predicted, target)
+        return mean_sums(metric.per_item(*pair))
+    if metric.name == "f1_score":
+        probs, codes = gold_codes(*pair)
         return f1_sums(probs.argmax(axis=1), codes, n_classes=predicted.n_classes)
-    if metric.name == "entropy_correlation_score" and isinstance(target, SoftLabels):
-        return correlation_sums(*each_of(entropies, *paired(predicted, target)))
+    if metric.name == "entropy_correlation_score":
+        return correlation_sums(*each_of(entropies, *paired(*pair)))
     if metric.name == "expected_calibration_error":
-        return calibration_sums(*each_of(outcomes, *labelled(predicted, target)))
+        return calibration_sums(*each_of(outcomes, *labelled(*pair)))
     return None
 
 
-def metric_samples(
-    metric: Metric, systems: Mapping[Key, Sequence[SoftLabels]], target: Target, *, resamples: int, seed: int
-) -> dict[Key, NDArray[np.float64] | None]:
-    """Return the metric of each system over the same resamples of the items of *target*, each of shape (resamples,).
+def metric_samples(entries: Mapping[Key, Entry], *, resamples: int, seed: int) -> dict[Key, NDArray[np.float64] | None]:
+    """Return each number over resamples of its items, of shape (resamples,); the same items see the same draws.
 
-    Each system is a table for each of its runs. None where rows drawn anew would not do: for the calibrated log loss,
-    which would meet the same item in both of its halves, and for metrics that are made of no sums where the gold has
-    a class that the predictions do not know.
+    None where rows drawn anew would not do: for the calibrated log loss, which would meet the same item in both of its
+    halves, and for metrics that are made of no sums where the gold has a class that the predictions do not know.
     """
-    sums = {key: [sums_of(metric, run, target) for run in runs] for key, runs in systems.items()}
-    known = {key: [one for one in each if one is not None] for key, each in sums.items()}
-    if all(len(known[key]) == len(runs) for key, runs in systems.items()):
-        return dict(resampled_numbers(known, resamples=resamples, seed=seed))
-    result: dict[Key, NDArray[np.float64] | None] = {}
-    streams = np.random.default_rng(seed + 1).spawn(len(systems))
-    for (key, runs), stream in zip(systems.items(), streams, strict=True):
-        columns = [_by_rows(metric, run, target, resamples=resamples, seed=seed) for run in runs]
+    result: dict[Key, NDArray[np.float64] | None] = dict.fromkeys(entries)
+    together: dict[int, dict[Key, list[Sums]]] = {}
+    held = 0
+
+    def resample() -> None:
+        for group in together.values():
+            result.update(resampled_numbers(group, resamples=resamples, seed=seed))
+        together.clear()
+
+    for place, (key, entry) in enumerate(entries.items()):
+        sums = [one for one in (sums_of(entry.metric, run, entry.target) for run in entry.runs) if one is not None]
+        if len(sums) == len(entry.runs):
+            together.setdefault(sums[0].n_items, {})[key] = sums
+            held += sum(one.columns.size for one in sums)
+            if held > _TOGETHER:
+                resample()
+                held = 0
+            continue
+        columns = [_by_rows(entry.metric, run, entry.target, resamples=resamples, seed=seed) for run in entry.runs]
         numbers = [column for column in columns if column is not None]
-        result[key] = over_runs(np.column_stack(numbers), stream) if len(numbers) == len(runs) else None
+        if len(numbers) == len(entry.runs):
+            # Each number has a stream of its own, from which its runs are drawn.
+            result[key] = over_runs(np.column_stack(numbers), np.random.default_rng([seed, place]))
+    resample()
     return result
 
 
 def _by_rows(
     metric: Metric, predicted: SoftLabels, target: Target, *, resamples: int, seed: int
 ) -> NDArray[np.float64] | None:
-    if metric.needs == "logits":
+    if metric.needs == "logits" or (isinstance(target.labels, Gold) and target.codes is None):
         return None
-    labels: NDArray[Any]
-    rows: slice | NDArray[np.int64] = slice(None)
-    if isinstance(target, Gold):
-        rows, labels = gold_rows(predicted, target)
-        if labels.max() >= predicted.n_classes:
-            return None
-    else:
-        labels = paired(predicted, target)[1]
-    values = predicted.probs[rows]
+    values, labels = labelled(*target.pair(metric, predicted))
     return resampled_rows(
         lambda drawn: metric.function(values[drawn], labels[drawn]), len(labels), resamples=resamples, seed=seed
     )

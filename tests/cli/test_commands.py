@@ -64,6 +64,17 @@ def test_a_join_of_views(votes: Path, tmp_path: Path) -> None:
     np.testing.assert_allclose(sf.SoftLabels.load(out).probs, (made["standard"].probs + made["softmax"].probs) / 2)
 
 
+def test_a_classifier_joins_the_annotators(votes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model, out = tmp_path / "model.csv", tmp_path / "soft.csv"
+    model.write_text("item,yes,no\n7,0.1,0.9\n08,0.8,0.2\n")
+    assert run(["aggregate", str(votes), "--method", "with_model", "--model", str(model), "--out", str(out)]) == 0
+    expected = sf.aggregate.with_model(sf.read_annotations(votes), sf.SoftLabels.load(model)).soft_labels
+    assert np.array_equal(sf.SoftLabels.load(out).probs, expected.probs)
+    assert run(["aggregate", str(votes), "--method", "with_model"]) == 2
+    assert run(["aggregate", str(votes), "--method", "mace", "--model", str(model)]) == 2
+    assert "takes no --model" in capsys.readouterr().err
+
+
 def test_annotators_are_written_with_their_confusion(votes: Path, tmp_path: Path) -> None:
     out = tmp_path / "annotators.csv"
     assert run(["aggregate", str(votes), "--annotators-out", str(out)]) == 0

@@ -38,6 +38,9 @@ def aggregate(
     views: Annotated[
         str | None, typer.Option(help="For a join: the views to make and join, separated by commas.")
     ] = None,
+    model: Annotated[
+        Path | None, typer.Option(help="For with_model: a file of a classifier's out-of-sample probabilities.")
+    ] = None,
     option: Annotated[
         list[str] | None, typer.Option(help="An option of the method as NAME=VALUE; may be given several times.")
     ] = None,
@@ -61,6 +64,7 @@ def aggregate(
     Without --out, the first soft labels are printed and nothing is written.
     """
     from sfumato.aggregate.methods import METHODS
+    from sfumato.core.soft_labels import SoftLabels
     from sfumato.errors import check_choice
     from sfumato.tables.doors import check_target
 
@@ -71,6 +75,9 @@ def aggregate(
         raise OptionError(f"The method '{method}' is a view itself; --views goes with a join such as centroid.")
     if chosen.needs == "views" and views is not None:
         options["names"] = [name.strip() for name in views.split(",") if name.strip()]
+    if (model is None) == (chosen.needs == "annotations and model"):
+        needed = "needs --model, a file of probabilities" if model is None else "takes no --model; with_model does"
+        raise OptionError(f"The method '{method}' {needed}.")
     for target in (out, annotators_out):
         if target is not None:
             check_target(target)
@@ -79,7 +86,8 @@ def aggregate(
         votes, format=format, item=item, annotator=annotator, label=label, classes=classes, duplicates=duplicates
     )
     with screen.working(f"Aggregating {said.n_annotations:,} annotations"):
-        result = chosen(said, seed=seed, **options)
+        given = () if model is None else (SoftLabels.load(model),)
+        result = chosen.function(said, *given, seed=seed, **options)
     for line in result.notes:
         screen.note(line)
     with screen.working("Writing"):

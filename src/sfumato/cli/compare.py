@@ -62,7 +62,7 @@ def compare(
     if out is not None:
         report.save(out)
     if json:
-        screen.say_json(report.to_dict())
+        screen.say(report.to_json())
         return
     screen.table(*(_as_it_is(report) if panel_size else _shortened(report)))
     screen.say("")

@@ -262,7 +262,8 @@ class Annotations:
         """Return the annotations that *chosen* (a mask or indices) picks; the vocabularies stay whole."""
         if chosen.dtype == np.bool_:
             chosen = np.flatnonzero(chosen)
-        chosen = np.unique(chosen)
+        else:
+            chosen = np.unique(chosen)
         if self.is_hard:
             rows, starts = chosen, np.arange(len(chosen) + 1, dtype=np.int64)
         else:

@@ -8,6 +8,7 @@ import pkgutil
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -296,6 +297,11 @@ def test_no_metric_is_forgotten() -> None:
                 found.add(name)
     assert found == set(METRICS)
     assert set(METRICS) <= set(evaluate.__all__)
+
+
+def test_every_metric_is_told_of_on_the_page_of_its_room() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "evaluate.md").read_text()
+    assert [name for name in METRICS if f"| `{name}` |" not in page] == []
 
 
 def test_entries_of_the_registry_are_whole() -> None:

@@ -23,7 +23,7 @@ _Floats = NDArray[np.float64]
 
 
 def kl_divergence(predicted: Distributions, people: Distributions) -> float:
-    """Return the mean over items of KL(p‖q) = Σ p log(p/q) in nats; 0 or more (Fornaciari et al. 2021, section 4).
+    """Return the mean over items of KL(p‖q) = Σ p log(p/q) in nats; 0 or more (Fornaciari et al. 2021, section 2).
 
     Both of shape (n_items, n_classes), p of people, q predicted. It is the soft cross-entropy less the entropy of
     people. Infinite where the model rules out what somebody said; `jensen_shannon_divergence` never is.
@@ -40,7 +40,7 @@ def kl_divergence_per_item(predicted: Distributions, people: Distributions) -> _
 
 
 def inverse_kl_divergence(predicted: Distributions, people: Distributions) -> float:
-    """Return the mean over items of KL(q‖p) = Σ q log(q/p) in nats; 0 or more (Fornaciari et al. 2021, section 4).
+    """Return the mean over items of KL(q‖p) = Σ q log(q/p) in nats; 0 or more (Fornaciari et al. 2021, section 2).
 
     Both of shape (n_items, n_classes), p of people, q predicted. Infinite where the model gives mass to a class that
     nobody named: with shares of votes that is nearly always so, with softmaxed counts never.

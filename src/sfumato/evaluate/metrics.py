@@ -130,12 +130,12 @@ _ALL = (
         part=soft_cross_entropy.soft_cross_entropy_part,
     ),
     Metric(
-        "kl_divergence", kl.kl_divergence, "people", "Kullback and Leibler 1951; Fornaciari et al. 2021",
+        "kl_divergence", kl.kl_divergence, "people", "Kullback and Leibler 1951; Fornaciari et al. 2021, section 2",
         per_item=kl.kl_divergence_per_item, part=kl.kl_part,
     ),
     Metric(
         "inverse_kl_divergence", kl.inverse_kl_divergence, "people",
-        "Kullback and Leibler 1951; Fornaciari et al. 2021", per_item=kl.inverse_kl_divergence_per_item,
+        "Kullback and Leibler 1951; Fornaciari et al. 2021, section 2", per_item=kl.inverse_kl_divergence_per_item,
         part=kl.inverse_kl_part,
     ),
     Metric(

@@ -49,6 +49,16 @@ def test_counts_are_binomial_and_hang_together_as_in_the_multinomial(n_items: in
     assert part.var() == pytest.approx(n_items * 3 / 16, rel=5 * math.sqrt(2 / resamples))
 
 
+def test_a_row_with_too_many_draws_is_drawn_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    # With a rate of 1 half of the rows have too many, which happens to one in thirty thousand otherwise.
+    monkeypatch.setattr(
+        "sfumato.evaluate.draws._poisson", lambda rng, size, rate: rng.poisson(1.0, size).astype(np.uint8)
+    )
+    counts = all_counts(5000, 200, seed=0)
+    assert (counts.sum(axis=1, dtype=np.int64) == 5000).all()
+    assert counts.astype(np.float64).var() == pytest.approx(1 - 1 / 5000, rel=0.01)
+
+
 @settings(max_examples=25, deadline=None)
 @given(n_items=st.integers(1, 60), n_columns=st.integers(1, 40), resamples=st.integers(1, 50), seed=st.integers(0, 99))
 def test_means_equal_the_means_of_the_rows_drawn(n_items: int, n_columns: int, resamples: int, seed: int) -> None:

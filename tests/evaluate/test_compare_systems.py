@@ -195,6 +195,36 @@ def test_the_calibrated_log_loss_has_no_interval_and_says_so() -> None:
     assert any("no interval" in line for line in report.notes)
 
 
+def test_models_without_a_correlation_and_with_infinite_losses_stand_in_the_report() -> None:
+    people, gold, made = study()
+    flat = Predictions(np.full((N, 3), [0.5, 0.3, 0.2]), items=ITEMS, classes=CLASSES)
+    sure = Predictions(np.eye(3)[gold.labels], items=ITEMS, classes=CLASSES)
+    names = ["kl_divergence", "entropy_correlation_score", "accuracy_score"]
+    systems = {"near": made["near"], "flat": flat, "sure": sure, "sure too": sure}
+    report = evaluate(systems, labels=people, gold=gold, metrics=names, resamples=30)
+    assert math.isnan(report["entropy_correlation_score", "flat"].value)
+    assert report["entropy_correlation_score", "flat"].low is None
+    assert report["kl_divergence", "sure"].value == report["kl_divergence", "sure"].high == math.inf
+    rows = {(row["metric"], row["a"], row["b"]): row for row in report.details["comparisons"]}
+    assert len(rows) == 18
+    for key in (("kl_divergence", "near", "sure"), ("kl_divergence", "sure", "sure too")):
+        assert math.isnan(rows[key]["p_value"])
+        assert math.isnan(rows[key]["p_holm"])
+    assert math.isnan(rows["entropy_correlation_score", "near", "flat"]["p_value"])
+    assert rows["accuracy_score", "sure", "sure too"]["p_value"] == 1
+    assert json.loads(report.to_json())
+
+
+def test_one_item_and_one_class_have_numbers() -> None:
+    one = SoftLabels([[1.0]], items=["a"], classes=["x"])
+    gold = Gold.from_names(["a"], ["x"])
+    report = evaluate({"A": one, "B": one}, labels=one, gold=gold, resamples=5)
+    assert report["accuracy_score", "A"].value == report["accuracy_score", "A"].low == 1
+    assert report["soft_cross_entropy_loss", "B"].value == 0
+    single = SoftLabels([[0.4, 0.6]], items=["a"], classes=["x", "y"])
+    assert evaluate(single, labels=single, resamples=5)["manhattan_error", "model"].high == 0
+
+
 def test_a_report_survives_json() -> None:
     people, gold, made = study()
     report = evaluate(made, labels=people, gold=gold, resamples=20)

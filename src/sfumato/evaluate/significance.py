@@ -107,7 +107,8 @@ def compare_samples(
 ) -> Comparison:
     """Compare two numbers, each with its resamples (of `resampled_numbers`, so that the draws are paired).
 
-    Resamples in which either has no number (NaN) are left out. See `paired_bootstrap_test` for the formulas.
+    Resamples in which either has no finite number are left out, and without a finite difference there is no test. The formulas
+    stand in `paired_bootstrap_test`.
 
     >>> draws = np.array([0.1, 0.2, 0.3])
     >>> compare_samples((0.2, draws), (0.2, draws), n_items=9).p_value
@@ -118,9 +119,11 @@ def compare_samples(
     if method == "berg_kirkpatrick" and alternative != "better":
         raise OptionError("The share of d* > 2d looks at one side only: set alternative='better' with it.")
     difference = a[0] - b[0]
-    gained = a[1] - b[1]
-    known = gained[~np.isnan(gained)]
-    if math.isnan(difference) or not known.size:
+    # Two infinite losses have no difference, which NaN says without a warning.
+    with np.errstate(invalid="ignore"):
+        gained = a[1] - b[1]
+    known = gained[np.isfinite(gained)]
+    if not math.isfinite(difference) or not known.size:
         return Comparison(difference, math.nan, math.nan, level, math.nan, effect_size, "neither", n_items, method)
     low, high = interval_of(known, difference, level=level)
     sign = 1.0 if higher_is_better else -1.0
@@ -255,7 +258,8 @@ def effect_of(left: Sequence[Sums | None], right: Sequence[Sums | None]) -> floa
     means = [[run.columns[:, 0] for run in runs if run is not None and run.is_mean] for runs in (left, right)]
     if len(means[0]) != len(left) or len(means[1]) != len(right):
         return math.nan
-    differences = np.mean(means[0], axis=0) - np.mean(means[1], axis=0)
+    with np.errstate(invalid="ignore"):
+        differences = np.mean(means[0], axis=0) - np.mean(means[1], axis=0)
     return _d_z(differences) if np.isfinite(differences).all() else math.nan
 
 

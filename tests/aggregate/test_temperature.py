@@ -212,7 +212,7 @@ def test_textual_entailment(load_data: Callable[[str], sf.data.DataSet]) -> None
     assert accuracy(cold) == 0.925
     warm = temperature(views)
     assert warm.temperatures is not None
-    assert warm.temperatures.tolist() == pytest.approx([1, 1.335, 1.468, 1.907], abs=1e-3)
+    assert warm.temperatures.tolist() == pytest.approx([1, 1.335, 1.468, 1.907], abs=2e-3)
 
 
 @pytest.mark.parametrize(

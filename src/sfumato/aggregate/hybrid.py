@@ -30,8 +30,8 @@ def hybrid(
     """Return the Jensen–Shannon centroid of the views after each is softened, shape (n_items, n_classes).
 
     q = argmin_Q Σ_m w_m JSD(p̃_m‖Q) with p̃_m ∝ p_m^(1/T_m) and the temperatures that `temperature` finds, whose options
-    these are (Wright and Augenstein 2024, Equation 8). ``trace`` is the loss of the temperatures; ``residuals``
-    and ``steps`` are those of the centroid, as in `centroid`.
+    these are (Wright and Augenstein 2024, Equation 8). ``n_iter`` and ``trace`` are those of the temperatures'
+    loss; ``residuals`` and ``steps`` those of the centroid, as in `centroid`.
 
     >>> from sfumato.core.soft_labels import SoftLabels
     >>> soft = SoftLabels([[0.6, 0.4], [0.3, 0.7]], items=["a", "b"], classes=["cat", "dog"])
@@ -53,4 +53,4 @@ def hybrid(
         given, made, "hybrid", found.options, seed,
         trace=found.trace, notes=found.notes, temperatures=found.temperatures,
     )  # fmt: skip
-    return replace(result, converged=result.converged and found.converged)
+    return replace(result, converged=result.converged and found.converged, n_iter=len(found.trace) - 1)

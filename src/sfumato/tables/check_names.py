@@ -142,7 +142,7 @@ def _of_label(votes: CodedVotes, code: int) -> str:
 
 
 def _near(label: str, classes: Sequence[str]) -> str:
-    close = get_close_matches(label, classes, n=1, cutoff=0.7)
+    close = get_close_matches(label, classes, n=1, cutoff=0.6)
     return f" (is it {close[0]!r}?)" if close else ""
 
 

@@ -149,17 +149,22 @@ def wide_votes(table: PlainTable, columns: Columns, *, sure: bool) -> CodedVotes
 
 
 def _check_shared(label: Integers, judged: NDArray[np.bool_], names: list[str], table: PlainTable) -> None:
-    """Refuse a wide table in which a column has no label in common with another: it is none, or not all of it."""
+    """Refuse a table that is no wide one, or in which a column holds something else than votes.
+
+    A column that shares no label with any other is suspicious. It holds no votes if its cells are all different, as
+    free text is; and if no cell of the table is blank, this is a long table with columns of unusual names.
+    """
     used_by = np.zeros((int(label.max()) + 1, len(names)), dtype=np.bool_)
     row, column = np.nonzero(judged)
     used_by[label[row, column], column] = True
     shared = used_by & (used_by.sum(axis=1) > 1)[:, np.newaxis]
-    alone = np.flatnonzero(used_by.any(axis=0) & ~shared.any(axis=0))
-    if alone.size and used_by.any(axis=0).sum() > 1 and len(label) > 1:
+    n_votes, n_labels = judged.sum(axis=0), used_by.sum(axis=0)
+    odd = (n_labels > 0) & ~shared.any(axis=0) & (judged.all() | (n_labels == n_votes) & (n_votes > 1))
+    if odd.any() and (n_labels > 0).sum() > 1 and len(label) > 1:
         raise InputError(
             f"{table.name} has no columns named as annotator and label, and is no wide table (a column per annotator) "
-            f"either: {names[alone[0]]!r} shares no label with the other columns. Name the columns with item=…, "
-            "annotator=… and label=…, or say format='wide'."
+            f"either: {names[int(np.argmax(odd))]!r} shares no label with the other columns. Name the columns with "
+            "item=…, annotator=… and label=…, or say format='wide'."
         )
 
 

@@ -27,6 +27,7 @@ Mask = NDArray[np.bool_]
 
 # Rows that are taken apart at a time, so that what lies between hardly counts in the peak of memory.
 _RUN = 1 << 18
+_KEY_BITS = 64
 
 
 def as_annotations(
@@ -102,7 +103,7 @@ def _sorted_key(votes: CodedVotes, n_classes: int) -> _SortedKey | None:
     item_bits, annotator_bits, label_bits = (
         size.bit_length() for size in (len(votes.items), len(votes.annotators), n_classes)
     )
-    if item_bits + annotator_bits + label_bits > 64:
+    if item_bits + annotator_bits + label_bits > _KEY_BITS:
         return None
     key = np.empty(len(votes.label), dtype=np.uint64)
     for begin in range(0, len(key), _RUN):

@@ -80,8 +80,7 @@ class FrameTable:
                     f"{place}: {series.filter(far)[0]!r} was a whole number once, and has lost digits as a "
                     "floating-point number. Read that column as text."
                 )
-            # Adding nothing makes 0 of -0.
-            return (series.fill_nan(None) + 0.0).cast(pl.String).str.strip_suffix(".0")
+            return series.fill_nan(None).cast(pl.String).str.replace(r"\.0$", "").str.replace(r"^-0$", "0")
         if kind.is_temporal():
             return series.dt.to_string("iso:strict")
         if kind.is_nested() or kind == pl.Object:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal
 
-from sfumato.errors import InputError
+from sfumato.errors import InputError, OptionError
 
 Shape = Literal["long", "wide", "soft"]
 Role = Literal["item", "annotator", "label", "weight"]
@@ -93,7 +93,10 @@ def recognise_columns(
     table = _Header(header, name)
     if not isinstance(annotator, str | None):
         if shape not in (None, "wide"):
-            raise InputError(f"Only a wide table has several columns of annotators. Name one, or leave {shape!r} out.")
+            raise OptionError(
+                f"The option 'annotator' names several columns, which only a wide table has. Name one, or leave "
+                f"the format {shape!r} out."
+            )
         return _wide(table, item, label, weight, annotator)
     if shape == "wide":
         return _wide(table, item, label, weight, None if annotator is None else [annotator])
@@ -168,9 +171,9 @@ class _Header:
         if len(near) == 1:
             return near[0]
         close = get_close_matches(wanted, self.names, n=2, cutoff=0.6)
-        hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+        hint = f"Did you mean {' or '.join(map(repr, close))}?" if close else "Name one of these."
         raise InputError(
-            f"{self.table} has no column {wanted!r}, which was named as the {role}; it has {self.listed()}.{hint}"
+            f"{self.table} has no column {wanted!r}, which was named as the {role}; it has {self.listed()}. {hint}"
         )
 
     def like(self, *roles: Role) -> list[str]:

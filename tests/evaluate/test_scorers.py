@@ -60,6 +60,17 @@ def test_classes_that_the_estimator_never_saw_get_no_mass() -> None:
         evaluate.soft_scorer()(named, X, SOFT)
 
 
+def test_classes_are_matched_by_their_name_or_number() -> None:
+    top = SOFT.argmax(axis=1)
+    rows = top != 0
+    for names in (np.arange(3), np.array(["a", "b", "c"])):
+        model = LogisticRegression(max_iter=500).fit(X[rows], names[top[rows]])
+        for name in ("accuracy_score", "f1_score"):
+            probs = np.insert(model.predict_proba(X), 0, 0, axis=1)
+            assert evaluate.soft_scorer(name)(model, X, names[top]) == getattr(evaluate, name)(probs, top)
+        assert evaluate.soft_scorer("accuracy_score")(model, X, names[top]) == model.score(X, names[top])
+
+
 def test_unknown_or_unfit_metrics_are_refused() -> None:
     with pytest.raises(OptionError, match="one of accuracy_score"):
         evaluate.soft_scorer("brier")

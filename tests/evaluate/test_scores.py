@@ -7,7 +7,7 @@ import pytest
 
 from sfumato import Predictions, SoftLabels, evaluate
 from sfumato.core.gold import Gold
-from sfumato.errors import OptionError
+from sfumato.errors import InputError, OptionError
 
 RNG = np.random.default_rng(0)
 LOGITS = RNG.normal(size=(40, 3)) * 2
@@ -37,6 +37,16 @@ def test_without_logits_there_is_no_calibrated_log_loss() -> None:
     assert "calibrated_log_loss" not in evaluate.scores(plain, gold=GOLD)
     with pytest.raises(OptionError, match="needs logits"):
         evaluate.scores(plain, gold=GOLD, metrics=["calibrated_log_loss"])
+
+
+def test_numbers_that_cannot_be_had_are_left_out_only_where_nobody_asked_for_them() -> None:
+    for gold in (Gold.from_names(ITEMS[:1], ["x"]), Gold.from_names(ITEMS, ["x", "other"] * 20)):
+        found = evaluate.scores(PREDICTED, people=PEOPLE, gold=gold)
+        assert "accuracy_score" in found
+        assert "calibrated_log_loss" not in found
+        with pytest.raises(InputError):
+            evaluate.scores(PREDICTED, gold=gold, metrics=["calibrated_log_loss"])
+    assert evaluate.scores(PREDICTED, gold=GOLD, metrics=[]) == {}
 
 
 def test_what_was_asked_for_and_cannot_be_had_is_said() -> None:

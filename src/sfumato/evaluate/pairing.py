@@ -26,6 +26,8 @@ _Floats = NDArray[np.floating[Any]]
 def paired(predicted: Distributions, people: Distributions) -> tuple[_Floats, _Floats]:
     """Return both as arrays of shape (n_items, n_classes); named tables are aligned by name, never by position.
 
+    A plain array has no names, so beside a named table it is taken row by row and column by column.
+
     >>> from sfumato import SoftLabels
     >>> left = SoftLabels([[0.9, 0.1]], items=["a"], classes=["x", "y"])
     >>> paired(left, SoftLabels([[0.3, 0.7]], items=["a"], classes=["y", "x"]))[1].tolist()

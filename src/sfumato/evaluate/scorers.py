@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sfumato.core.simplex import softmax
 from sfumato.core.soft_labels import SoftLabels
 from sfumato.errors import InputError, OptionError
-from sfumato.evaluate.metrics import METRICS, Metric, metric
+from sfumato.evaluate.metrics import metric
 from sfumato.evaluate.scores import scores
 
 # Positions that a Hugging Face model is told to ignore.
@@ -26,10 +26,10 @@ _IGNORED = -100
 def soft_scorer(name: str = "soft_cross_entropy_loss", **options: Any) -> Callable[[Any, Any, Any], float]:
     """Return a scikit-learn scorer: f(estimator, X, y), the higher the better, of the metric of that name.
 
-    *y* are soft labels of shape (n_items, n_classes) or class numbers of shape (n_items,), whichever the metric needs.
+    *y* are soft labels of shape (n_items, n_classes) or classes of shape (n_items,), whichever the metric needs.
     Losses, errors and divergences come out negative, as scikit-learn's own do. It goes wherever ``scoring`` does
-    (cross_val_score, GridSearchCV). The columns of *y* are the classes 0 to K − 1; an estimator that saw only some of
-    them says which in ``classes_``, and gives the others no mass.
+    (cross_val_score, GridSearchCV). The columns of soft labels are the classes 0 to K − 1; an estimator that saw only
+    some of them says which in ``classes_``, and gives the others no mass.
 
     >>> class Even:
     ...     def predict_proba(self, X):
@@ -43,8 +43,7 @@ def soft_scorer(name: str = "soft_cross_entropy_loss", **options: Any) -> Callab
 
     def score(estimator: Any, X: Any, y: Any) -> float:
         labels = y.probs if isinstance(y, SoftLabels) else np.asarray(y)
-        n_classes = labels.shape[1] if labels.ndim == 2 else None
-        value = chosen(_probabilities(estimator, X, n_classes), labels, **options)
+        value = chosen(*_same_columns(estimator, np.asarray(estimator.predict_proba(X)), labels), **options)
         return value if chosen.higher_is_better else -value
 
     return score
@@ -64,36 +63,35 @@ def compute_metrics(metrics: Sequence[str] | None = None) -> Callable[[Any], dic
 
     def compute(predictions: Any) -> dict[str, float]:
         logits, labels = _pair(predictions)
-        side = "people" if labels.ndim == 2 else "gold"
-        wanted = chosen if chosen is not None else [one for one in METRICS.values() if _fits(one, side)]
         probs = softmax(logits)
-        found = scores(
-            probs, people=labels if side == "people" else None, gold=labels if side == "gold" else None,
-            metrics=[one.name for one in wanted if one.needs != "logits"],
-        ) if any(one.needs != "logits" for one in wanted) else {}  # fmt: skip
-        found |= {one.name: one(logits, labels) for one in wanted if one.needs == "logits"}
-        return {one.name: found[one.name] for one in wanted}
+        given: dict[str, Any] = {"people" if labels.ndim == 2 else "gold": labels}
+        if chosen is None:
+            return scores(probs, **given)
+        found = scores(probs, **given, metrics=[one.name for one in chosen if one.needs != "logits"])
+        found |= {one.name: one(logits, labels) for one in chosen if one.needs == "logits"}
+        return {one.name: found[one.name] for one in chosen}
 
     return compute
 
 
-def _fits(one: Metric, side: str) -> bool:
-    return one.needs == side or (side == "people" and one.needs == "gold" and one.also_people)
-
-
-def _probabilities(estimator: Any, X: Any, n_classes: int | None) -> NDArray[Any]:
-    probs = np.asarray(estimator.predict_proba(X))
+def _same_columns(estimator: Any, probs: NDArray[Any], labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return probabilities with a column for every class, and the labels in the numbers of these columns."""
     known = np.asarray(getattr(estimator, "classes_", np.arange(probs.shape[1])))
-    if n_classes is None or len(known) == n_classes:
-        return probs
-    if known.dtype.kind not in "iu" or known.min() < 0 or known.max() >= n_classes:
+    if labels.ndim == 1:
+        every = np.union1d(known, labels)
+        places, labels = np.searchsorted(every, known), np.searchsorted(every, labels)
+    elif len(known) == labels.shape[1]:
+        return probs, labels
+    elif known.dtype.kind in "iu" and known.min() >= 0 and known.max() < labels.shape[1]:
+        every, places = np.arange(labels.shape[1]), known
+    else:
         raise InputError(
-            f"The estimator knows {len(known)} classes and the soft labels have {n_classes} columns. "
+            f"The estimator knows {len(known)} classes and the soft labels have {labels.shape[1]} columns. "
             "Its classes_ must be column numbers, or as many as there are columns."
         )
-    full = np.zeros((len(probs), n_classes), dtype=probs.dtype)
-    full[:, known] = probs
-    return full
+    full = np.zeros((len(probs), len(every)), dtype=probs.dtype)
+    full[:, places] = probs
+    return full, labels
 
 
 def _pair(predictions: Any) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sfumato.core.gold import Gold
 from sfumato.core.predictions import Predictions
-from sfumato.errors import OptionError, check_choice
+from sfumato.errors import InputError, OptionError, check_choice
 from sfumato.evaluate.blocks import Block, over_blocks
 from sfumato.evaluate.metrics import METRICS, Metric
 from sfumato.evaluate.pairing import Distributions, gold_codes, paired
@@ -30,7 +30,7 @@ def scores(
 
     *predicted* and *people* of shape (n_items, n_classes), *gold* of shape (n_items,) or a `Gold` table. Calibration
     is measured against gold where there is gold, else against people. The calibrated log loss needs `Predictions` with
-    logits and at least two items; without *metrics* it is left out where it cannot be had.
+    logits, at least two items and a logit for every gold class; without *metrics* it is left out where it has not.
 
     >>> found = scores([[0.75, 0.25], [0.5, 0.5]], people=[[0.5, 0.5], [0.5, 0.5]], metrics=["brier_error"])
     >>> found
@@ -38,7 +38,9 @@ def scores(
     """
     if people is None and gold is None:
         raise OptionError("There is nothing to compare the predictions with. Give people, gold, or both.")
-    chosen = [METRICS[check_choice(name, METRICS, option="metrics")] for name in metrics or METRICS]
+    chosen = [
+        METRICS[check_choice(name, METRICS, option="metrics")] for name in (METRICS if metrics is None else metrics)
+    ]
     found: dict[str, float] = {}
     labels_of = {"people": people, "gold": gold}
     sides: dict[str, list[Metric]] = {"people": [], "gold": []}
@@ -47,7 +49,11 @@ def scores(
         if metric.part is not None and side is not None:
             sides[side].append(metric)
         elif metric.needs == "logits" and side is not None and _has_logits(predicted):
-            found[metric.name] = metric(predicted, labels_of[side])
+            try:
+                found[metric.name] = metric(predicted, labels_of[side])
+            except InputError:  # a single item, or a gold class without a logit; what is wrong with all is said below
+                if metrics is not None:
+                    raise
         elif metrics is not None:
             raise OptionError(
                 f"The metric '{metric.name}' needs {metric.needs}, which were not given"
@@ -69,7 +75,7 @@ def _side(metric: Metric, labels_of: dict[str, Any]) -> str | None:
 
 
 def _has_logits(predicted: Distributions) -> bool:
-    return isinstance(predicted, Predictions) and predicted.logits is not None and predicted.n_items > 1
+    return isinstance(predicted, Predictions) and predicted.logits is not None
 
 
 def _in_one_pass(chosen: list[Metric], predicted: NDArray[Any], labels: NDArray[Any]) -> dict[str, float]:

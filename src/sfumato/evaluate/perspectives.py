@@ -26,7 +26,7 @@ _Floats = NDArray[np.float64]
 _Codes = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class AnnotatorAccuracies:
     """How often each annotator says what the model says; ``accuracy`` and ``n`` (annotations) of shape (n_annotators,).
 

@@ -16,11 +16,11 @@ from sfumato.core.annotations import Annotations
 from sfumato.core.gold import Gold
 from sfumato.core.origin import Origin
 from sfumato.core.report import Number, Report
-from sfumato.core.seeds import Seed, generator, recorded
+from sfumato.core.seeds import Seed, recorded
 from sfumato.core.soft_labels import SoftLabels
 from sfumato.errors import OptionError, check_choice
 from sfumato.evaluate.baseline_rows import baseline_rows, ceiling_rows
-from sfumato.evaluate.bootstrap import interval_of
+from sfumato.evaluate.bootstrap import integer_seed, interval_of
 from sfumato.evaluate.metrics import METRICS, Metric
 from sfumato.evaluate.resampled_metrics import Entry, Target, metric_samples, sums_of
 from sfumato.evaluate.significance import compare_samples, effect_of, holm, mcnemar_test
@@ -75,8 +75,7 @@ def evaluate(
         raise OptionError(f"The option 'resamples' must be 1 or more. Got {resamples} instead.")
     systems = line_up(predictions, labels=labels, gold=gold, missing=missing)
     chosen = _chosen(metrics, systems)
-    # The integer makes the same draws for every metric, even where the seed is a generator that moves on.
-    root = int(seed) if isinstance(seed, int) else int(generator(seed).integers(2**62))
+    root = integer_seed(seed)
     notes = list(systems.notes)
     entries = {
         (metric.name, name): Entry(metric, runs, target)
@@ -115,7 +114,7 @@ def evaluate(
         notes.append(f"P-values are corrected for {len(comparisons)} comparisons (Holm 1979).")
     options = {
         "metrics": [metric.name for metric, _ in chosen], "missing": missing, "resamples": resamples, "level": level,
-        "baselines": baselines,
+        "baselines": baselines, "annotations": None if annotations is None else annotations.fingerprint,
     }  # fmt: skip
     details = {
         "comparisons": comparisons,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sfumato.core.gold import Gold
 from sfumato.core.soft_labels import SoftLabels
 from sfumato.evaluate.blocks import each_of
-from sfumato.evaluate.bootstrap import over_runs, resampled_numbers, resampled_rows
+from sfumato.evaluate.bootstrap import numbers_of_runs, over_runs, resampled_rows
 from sfumato.evaluate.confidence import outcomes
 from sfumato.evaluate.entropy_correlation import entropies
 from sfumato.evaluate.metrics import Metric
@@ -100,16 +100,17 @@ def metric_samples(entries: Mapping[Key, Entry], *, resamples: int, seed: int) -
     None where rows drawn anew would not do: for the calibrated log loss, which would meet the same item in both of its
     halves, and for metrics that are made of no sums where the gold has a class that the predictions do not know.
     """
-    result: dict[Key, NDArray[np.float64] | None] = dict.fromkeys(entries)
+    # Of every run, shape (resamples, n_runs).
+    found: dict[Key, NDArray[np.float64]] = {}
     together: dict[int, dict[Key, list[Sums]]] = {}
     held = 0
 
     def resample() -> None:
         for group in together.values():
-            result.update(resampled_numbers(group, resamples=resamples, seed=seed))
+            found.update(numbers_of_runs(group, resamples=resamples, seed=seed))
         together.clear()
 
-    for place, (key, entry) in enumerate(entries.items()):
+    for key, entry in entries.items():
         sums = [one for one in (sums_of(entry.metric, run, entry.target) for run in entry.runs) if one is not None]
         if len(sums) == len(entry.runs):
             together.setdefault(sums[0].n_items, {})[key] = sums
@@ -121,10 +122,13 @@ def metric_samples(entries: Mapping[Key, Entry], *, resamples: int, seed: int) -
         columns = [_by_rows(entry.metric, run, entry.target, resamples=resamples, seed=seed) for run in entry.runs]
         numbers = [column for column in columns if column is not None]
         if len(numbers) == len(entry.runs):
-            # Each number has a stream of its own, from which its runs are drawn.
-            result[key] = over_runs(np.column_stack(numbers), np.random.default_rng([seed, place]))
+            found[key] = np.column_stack(numbers)
     resample()
-    return result
+    # Each number has a stream of its own, from which its runs are drawn.
+    return {
+        key: over_runs(found[key], np.random.default_rng([seed, place])) if key in found else None
+        for place, key in enumerate(entries)
+    }
 
 
 def _by_rows(

@@ -107,8 +107,8 @@ def compare_samples(
 ) -> Comparison:
     """Compare two numbers, each with its resamples (of `resampled_numbers`, so that the draws are paired).
 
-    Resamples in which either has no finite number are left out, and without a finite difference there is no test. The formulas
-    stand in `paired_bootstrap_test`.
+    Resamples in which either has no finite number are left out, and without a finite difference there is no test. The
+    formulas stand in `paired_bootstrap_test`.
 
     >>> draws = np.array([0.1, 0.2, 0.3])
     >>> compare_samples((0.2, draws), (0.2, draws), n_items=9).p_value

@@ -153,13 +153,17 @@ def _number(entry: Entry, of: str, value: float, samples: NDArray[np.float64] | 
     name, n = entry.metric.name, entry.target.n_items
     if samples is None:
         return Number(name, value, n=n, of=of)
-    method: Literal["basic", "percentile"] = "basic" if name in _BIASED else "percentile"
+    method = _interval(entry.metric)
     low, high = interval_of(samples, value, level=level, method=method)
     if math.isnan(low):
         return Number(name, value, n=n, of=of)
     if method == "basic":
         low, high = max(low, 0.0), max(high, 0.0)
     return Number(name, value, n=n, of=of, low=low, high=high, level=level)
+
+
+def _interval(metric: Metric) -> Literal["percentile", "basic"]:
+    return "basic" if metric.name in _BIASED else "percentile"
 
 
 def _pairs(
@@ -183,7 +187,7 @@ def _pairs(
         found = compare_samples(
             (values[metric.name, a], drawn_a), (values[metric.name, b], drawn_b),
             n_items=target.n_items, higher_is_better=metric.higher_is_better, level=level,
-            effect_size=effect_of(sums[a], sums[b]),
+            interval=_interval(metric), effect_size=effect_of(sums[a], sums[b]),
         )  # fmt: skip
         row: dict[str, Any] = {
             "metric": metric.name, "a": a, "b": b, "difference": found.difference, "low": found.low,

@@ -103,6 +103,7 @@ def compare_samples(
     method: BootstrapMethod = "recentred",
     alternative: Alternative = "two-sided",
     level: float = 0.95,
+    interval: Literal["percentile", "basic"] = "percentile",
     effect_size: float = math.nan,
 ) -> Comparison:
     """Compare two numbers, each with its resamples (of `resampled_numbers`, so that the draws are paired).
@@ -125,7 +126,7 @@ def compare_samples(
     known = gained[np.isfinite(gained)]
     if not math.isfinite(difference) or not known.size:
         return Comparison(difference, math.nan, math.nan, level, math.nan, effect_size, "neither", n_items, method)
-    low, high = interval_of(known, difference, level=level)
+    low, high = interval_of(known, difference, level=level, method=interval)
     sign = 1.0 if higher_is_better else -1.0
     # In favour of A; what the rounding of a sum may move must not decide a tie.
     d, moved = sign * difference, sign * (known - difference)

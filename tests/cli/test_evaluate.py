@@ -44,8 +44,17 @@ def test_a_table_with_intervals_baselines_and_tests(
     monkeypatch.setenv("COLUMNS", "200")
     assert run(arguments(study, "--votes", str(study / "votes.csv"))) == 0
     out = capsys.readouterr().out
-    assert re.search(r"accuracy score +higher +0\.\d{4} \[0\.\d{3}, 0\.\d{3}\] \* +0\.\d{4}", out)
-    for word in ("uniform", "best constant", "half of the panel", "p (Holm)", "near − far", "120 items", "Holm 1979"):
+    assert re.search(r"accuracy score ↑ +\* 0\.\d{3} \[0\.\d{3}, 0\.\d{3}\] +0\.\d{3} \[", out)
+    assert re.search(r"manhattan error ↓ +-0\.\d{3} \[-0\.\d{3}, -0\.\d{3}\] +0\.0\d\d", out)
+    for word in (
+        "uniform",
+        "best constant",
+        "half of the panel",
+        "p (Holm)",
+        "near − far",
+        "120 items, 120 with gold",
+        "Holm 1979",
+    ):
         assert word in out
 
 

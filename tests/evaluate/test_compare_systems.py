@@ -75,6 +75,9 @@ def test_systems_are_compared_in_the_right_direction_and_corrected() -> None:
     assert rows["accuracy_score"]["p_mcnemar"] < 0.01
     assert "p_mcnemar" not in rows["f1_score"]
     assert any("Holm" in line for line in report.notes)
+    assert not any("too few" in line for line in report.notes)
+    few = evaluate(made, labels=people, gold=gold, resamples=99)
+    assert any("no corrected p-value can be below 0.08. Ask for 320 or more" in line for line in few.notes)
 
 
 def test_baselines_stand_beside_the_systems() -> None:

@@ -135,50 +135,49 @@ def _tell(report: Report, systems: list[str]) -> None:
     """Print systems, then baselines and people, then the tests; a star marks the best system."""
     rows = report.rows()
     higher = report.details["higher_is_better"]
-    level = report.origin.options["level"]
+    shown = {name: f"{name.replace('_', ' ')} {'↑' if higher[name] else '↓'}" for name in report.names()}
     lines = []
-    for name in report.names():
+    for name, words in shown.items():
         numbers = [rows[system].get(name) for system in systems]
         best = _best(numbers, higher[name]) if len(systems) > 1 else None
-        cells = [_cell(number) + (" *" if number is not None and number is best else "") for number in numbers]
-        lines.append([name.replace("_", " "), "higher" if higher[name] else "lower", *cells])
-    screen.table(["", "better is", *systems], lines, left=2)
+        cells = [("* " if number is not None and number is best else "") + _cell(number) for number in numbers]
+        lines.append([words, *cells])
+    screen.table(["", *systems], lines)
     beside = [of for of in rows if of not in systems]
     if beside:
         screen.say("")
         screen.table(
             ["for comparison", *(of.partition(": ")[2] for of in beside)],
-            [[name.replace("_", " "), *(_value(rows[of].get(name)) for of in beside)] for name in report.names()],
+            [[words, *(_value(rows[of].get(name)) for of in beside)] for name, words in shown.items()],
         )
     tests = report.details["comparisons"]
-    if tests:
+    for a, b in dict.fromkeys((row["a"], row["b"]) for row in tests):
         screen.say("")
         screen.table(
-            ["difference", "of", "", "interval", "p", "p (Holm)", "d_z"],
+            [f"{a} − {b}", "difference", "p", "p (Holm)", "d_z"],
             [
                 [
-                    row["metric"].replace("_", " "),
-                    f"{row['a']} − {row['b']}",
-                    f"{row['difference']:+.4f}",
-                    f"{row['low']:+.4f} to {row['high']:+.4f}",
+                    shown[row["metric"]],
+                    f"{row['difference']:+.3f} [{row['low']:+.3f}, {row['high']:+.3f}]",
                     _p(row["p_value"]),
                     _p(row["p_holm"]),
                     "" if math.isnan(row["effect_size"]) else f"{row['effect_size']:+.2f}",
                 ]
                 for row in tests
+                if (row["a"], row["b"]) == (a, b)
             ],
-            left=2,
         )
     screen.say("")
     n_items, n_gold = report.details["n_items"], report.details["n_gold"]
     with_gold = f", {n_gold:,} with gold" if n_gold else ""
-    screen.say(f"{n_items:,} items{with_gold}. Intervals of {level:.0%}, from {_resamples(report)} resamples.")
+    level, resamples = (report.origin.options[name] for name in ("level", "resamples"))
+    best_of = " *: the best." if len(systems) > 1 else ""
+    screen.say(
+        f"{n_items:,} items{with_gold}. ↑: higher is better, ↓: lower.{best_of} "
+        f"Intervals of {level * 100:g} %, from {resamples:,} resamples."
+    )
     for line in report.notes:
         screen.say(line)
-
-
-def _resamples(report: Report) -> str:
-    return f"{report.origin.options['resamples']:,}"
 
 
 def _best(numbers: list[Number | None], higher: bool) -> Number | None:
@@ -192,11 +191,11 @@ def _cell(number: Number | None) -> str:
     if number is None:
         return ""
     interval = "" if number.low is None or number.high is None else f" [{number.low:.3f}, {number.high:.3f}]"
-    return f"{number.value:.4f}{interval}"
+    return f"{number.value:.3f}{interval}"
 
 
 def _value(number: Number | None) -> str:
-    return "" if number is None else f"{number.value:.4f}"
+    return "" if number is None else f"{number.value:.3f}"
 
 
 def _p(value: float) -> str:

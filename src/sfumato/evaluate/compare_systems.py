@@ -112,6 +112,13 @@ def evaluate(
         notes.append("Where a system has several runs, its number is their mean, and its interval is over both.")
     if len(comparisons) > 1:
         notes.append(f"P-values are corrected for {len(comparisons)} comparisons (Holm 1979).")
+    # A bootstrap p-value is 1 / (1 + resamples) at least, and the smallest is multiplied by how many there are.
+    smallest = min(len(comparisons) / (1 + resamples), 1.0)
+    if smallest > 1 - level:
+        notes.append(
+            f"{resamples:,} resamples are too few for {len(comparisons)} comparisons: no corrected p-value can be "
+            f"below {smallest:.2g}. Ask for {math.ceil(2 * len(comparisons) / (1 - level)):,} or more."
+        )
     options = {
         "metrics": [metric.name for metric, _ in chosen], "missing": missing, "resamples": resamples, "level": level,
         "baselines": baselines, "annotations": None if annotations is None else annotations.fingerprint,

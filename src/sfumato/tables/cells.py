@@ -67,8 +67,14 @@ class Cells:
         return len(self.start)
 
     def take(self, rows: Rows | slice) -> Cells:
-        """Return some of the cells."""
-        return Cells(self.buffer, self.start[rows], self.length[rows])
+        """Return some of the cells, and what was worked out of them."""
+        result = Cells(self.buffer, self.start[rows], self.length[rows])
+        known = self.__dict__
+        if "words" in known and all(some is None for some, _ in self.words):
+            result.__dict__["words"] = [(None, words[rows]) for _, words in self.words]
+        if "hashes" in known:
+            result.__dict__["hashes"] = self.hashes[rows]
+        return result
 
     def text(self, row: int) -> str:
         """Return one cell as text."""

@@ -57,8 +57,9 @@ class CodedVotes:
     notes: tuple[str, ...] = ()
 
     def let_go(self) -> None:
-        """Give back the memory of all codes."""
+        """Give back the memory of all codes and names."""
         self.item = self.annotator = self.label = np.zeros(0, dtype=np.int8)
+        self.items, self.annotators = Coder(), Coder()
 
     def where(self, vote: int) -> str:
         """Return the place of a vote, to begin a sentence with."""
@@ -212,11 +213,11 @@ class _Column:
         self._codes: Integers = np.zeros(0, dtype=np.uint8)
 
     def add(self, cells: Cells) -> None:
-        long = np.flatnonzero(cells.length > _LONGEST_NAME)
-        if long.size:
+        if cells.length.max(initial=0) > _LONGEST_NAME:
+            row = int(np.argmax(cells.length > _LONGEST_NAME))
             raise InputError(
-                f"{self._table.where(self.n_rows + int(long[0]))}, column {self._table.header[self._place]!r}: "
-                f"holds {cells.length[long[0]]:,} bytes, which is no name. Was a quote left open?"
+                f"{self._table.where(self.n_rows + row)}, column {self._table.header[self._place]!r}: "
+                f"holds {cells.length[row]:,} bytes, which is no name. Was a quote left open?"
             )
         codes = self.coder.add(cells)
         # Ten labels need a byte each, not four.

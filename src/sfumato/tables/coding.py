@@ -21,6 +21,8 @@ from sfumato.tables.cells import Cells, Rows, Words
 Codes = NDArray[np.int32]
 
 _HALF = np.uint64(32)
+# A free entry of the table; its lower half is the code -1.
+_FREE = np.uint64(2**64 - 1)
 # Places of words are kept in 32 bits.
 _MOST_WORDS = 2**31 - 1
 # Arrays of at least so many bytes get a mapping of their own.
@@ -47,8 +49,7 @@ class Coder:
         self._length: Codes = np.zeros(0, dtype=np.int32)
         # Open addressing: at the slot that its hash names, or at the first free one after it, stands where the words
         # of a name are and which code it has (place << 32 | code), so that a look at a name visits memory twice.
-        # 0 is free.
-        self._table: Words = np.zeros(64, dtype=np.uint64)
+        self._table: Words = np.full(64, _FREE)
 
     def __len__(self) -> int:
         return self._n
@@ -60,12 +61,12 @@ class Coder:
         codes = self._find(cells)
         new = np.flatnonzero(codes < 0)
         if new.size:
-            codes[new] = self._learn(cells.take(new), cells.hashes[new])
+            codes[new] = self._learn(cells.take(new))
         return codes
 
     def close(self) -> None:
         """Give back the memory of the search; no name can be added any more."""
-        self._table = np.zeros(0, dtype=np.uint64)
+        self._table = np.full(0, _FREE)
 
     def cells(self) -> Cells:
         """Return the names as cells, in the order of their codes."""
@@ -94,36 +95,35 @@ class Coder:
         wrong = np.flatnonzero(self._differs(found, cells))
         while wrong.size:
             slot = (slot if len(slot) == len(wrong) else slot[wrong]) + 1 & len(self._table) - 1
-            other = self._table[slot]
+            other = self._table.take(slot)
             found[wrong] = other
             still = self._differs(other, cells.take(wrong))
             wrong, slot = wrong[still], slot[still]
-        codes = found.astype(np.int32)
-        codes[found == 0] = -1
-        return codes
+        return found.astype(np.int32)
 
     def _differs(self, found: Words, cells: Cells) -> NDArray[np.bool_]:
         """Return where an entry of the table is that of another name than the cell."""
         place = (found >> _HALF).view(np.int64)
         differs = np.zeros(len(place), dtype=np.bool_)
         for k, (rows, words) in enumerate(cells.words):
+            # A free entry points beyond all words; clipped, it is compared with what does not matter.
             if rows is None:
-                differs |= self._words.take(place + k if k else place) != words
+                differs |= self._words.take(place + k if k else place, mode="clip") != words
             else:
-                differs[rows] |= self._words[place[rows] + k] != words
-        differs &= place > 0
+                differs[rows] |= self._words.take(place[rows] + k, mode="clip") != words
+        differs &= found != _FREE
         return differs
 
-    def _learn(self, cells: Cells, hashes: Words) -> Codes:
+    def _learn(self, cells: Cells) -> Codes:
         """Give codes to names that are not known yet (some perhaps several times), and return those codes."""
-        first = _first_rows(cells, hashes)
+        first = _first_rows(cells)
         rows = np.flatnonzero(first == np.arange(len(first)))
         code_of = np.empty(len(cells), dtype=np.int32)
         code_of[rows] = np.arange(self._n, self._n + len(rows))
-        self._append(cells.take(rows), hashes[rows])
+        self._append(cells.take(rows))
         return code_of[first]
 
-    def _append(self, cells: Cells, hashes: Words) -> None:
+    def _append(self, cells: Cells) -> None:
         """Add names that are new and distinct."""
         old, n = self._n, self._n + len(cells)
         end = self._place[old] + np.cumsum((cells.length >> 3) + 1)
@@ -134,15 +134,16 @@ class Coder:
         self._length = with_room(self._length, n)
         self._place[old + 1 : n + 1] = end
         self._length[old:n] = cells.length
-        place = self._place[old:n]
+        place = self._place[old:n].astype(np.intp)
         for k, (rows, words) in enumerate(cells.words):
             self._words[(place if rows is None else place[rows]) + k] = words
         self._n = n
         if 3 * n <= len(self._table):
-            self._enter(hashes, old)
+            self._enter(cells.hashes, old)
             return
         # Larger than needed now, so that the names are entered anew only a few times.
         self._table = _room(1 << (4 * n).bit_length(), self._table.dtype)
+        self._table.fill(_FREE)
         names = self.cells()
         for begin in range(0, n, _RUN):
             self._enter(names.take(slice(begin, begin + _RUN)).hashes, begin)
@@ -153,24 +154,24 @@ class Coder:
         entry = (self._place[first : first + len(hashes)].astype(np.uint64) << _HALF) + codes
         slot = self._slots(hashes)
         while entry.size:
-            free = self._table[slot] == 0
+            free = self._table.take(slot) == _FREE
             self._table[slot[free]] = entry[free]
             # Of several names that wanted the same slot one has it now.
-            lost = self._table[slot] != entry
+            lost = np.flatnonzero(self._table.take(slot) != entry)
             slot, entry = slot[lost] + 1 & len(self._table) - 1, entry[lost]
 
     def _slots(self, hashes: Words) -> Rows:
-        return (hashes >> np.uint64(65 - len(self._table).bit_length())).astype(np.intp)
+        return (hashes >> np.uint64(65 - len(self._table).bit_length())).view(np.intp)
 
 
-def _first_rows(cells: Cells, hashes: Words) -> Rows:
+def _first_rows(cells: Cells) -> Rows:
     """Return for each cell the first row that holds the same bytes."""
     result = np.arange(len(cells))
     left = result
     while left.size:
         # The upper bits of the hash and the row in one number: sorting it brings equal names together, in order.
         bits = np.uint64((1 << len(left).bit_length()) - 1)
-        key = (hashes[left] & ~bits) | np.arange(len(left), dtype=np.uint64)
+        key = (cells.hashes[left] & ~bits) | np.arange(len(left), dtype=np.uint64)
         key.sort()
         rows = left[(key & bits).astype(np.intp)]
         key &= ~bits

@@ -212,13 +212,13 @@ def _split(data: bytes, delimiter: str, n_columns: int, columns: Sequence[int]) 
     end = np.flatnonzero(parts)
     if len(end) % n_columns:
         return None
-    at_newline = newline[end].reshape(-1, n_columns)
-    if np.count_nonzero(at_newline) != len(at_newline) or not at_newline[:, -1].all():
+    last = end[n_columns - 1 :: n_columns]
+    # A newline ends each row, and none stands anywhere else.
+    if not newline[last].all() or np.count_nonzero(newline & parts if quoted else newline) != len(last):
         return None
     start = np.empty_like(end)
     start[:1] = 0
     np.add(end[:-1], 1, out=start[1:])
-    last = end[n_columns - 1 :: n_columns]
     if b"\r" in data:
         if data.count(b"\r") != data.count(b"\r\n"):
             return None

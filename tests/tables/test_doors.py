@@ -535,13 +535,12 @@ def test_a_target_can_be_checked_before_the_work_begins(tmp_path: Path) -> None:
 
 
 def test_other_libraries_take_the_tables_as_they_are() -> None:
-    pa, pd, duckdb = (pytest.importorskip(name) for name in ("pyarrow", "pandas", "duckdb"))
+    pa, pd = (pytest.importorskip(name) for name in ("pyarrow", "pandas"))
     soft = sample(uncertainty=[0.5, 0.25])
     columns = {"item": ["08", "x,y"], "cat": [0.7, 0.0], "dog": [0.3, 1.0], "uncertainty": [0.5, 0.25]}
     assert pl.DataFrame(soft).to_dict(as_series=False) == columns
     assert pa.table(soft).to_pydict() == columns
     assert pd.DataFrame.from_arrow(soft).to_dict("list") == columns
-    assert duckdb.sql("select * from soft").fetchall() == list(zip(*columns.values(), strict=True))
     votes = Annotations.from_rows(["a", "a"], ["ann", "bob"], ["x", "y"])
     assert pl.DataFrame(votes).rows() == [("a", "ann", "x"), ("a", "bob", "y")]
     gold = Gold.from_names(["a", "b"], ["x", "y"])
@@ -551,10 +550,9 @@ def test_other_libraries_take_the_tables_as_they_are() -> None:
 
 
 def test_the_tables_come_back_from_other_libraries() -> None:
-    pa, pd, duckdb = (pytest.importorskip(name) for name in ("pyarrow", "pandas", "duckdb"))
+    pa, pd = (pytest.importorskip(name) for name in ("pyarrow", "pandas"))
     soft = Predictions.from_logits([[0.0, 2.0], [1.0, 0.5]], items=["08", "b"], classes=["cat", "dog"])
-    relation = duckdb.sql("select * from soft")
-    for table in (soft, pl.DataFrame(soft), pa.table(soft), pd.DataFrame.from_arrow(soft), relation):
+    for table in (soft, pl.DataFrame(soft), pa.table(soft), pd.DataFrame.from_arrow(soft)):
         assert Predictions.load(table) == soft
 
 

@@ -89,7 +89,7 @@ class Stream:
 
 
 def test_every_kind_of_table_in_memory_gives_the_same_annotations() -> None:
-    pd, pa, duckdb = (pytest.importorskip(name) for name in ("pandas", "pyarrow", "duckdb"))
+    pd, pa = (pytest.importorskip(name) for name in ("pandas", "pyarrow"))
     arrow = pa.table({name: FRAME[name].to_list() for name in FRAME.columns})
     tables: list[Any] = [
         FRAME,
@@ -99,7 +99,6 @@ def test_every_kind_of_table_in_memory_gives_the_same_annotations() -> None:
         pd.DataFrame({name: pd.Categorical(FRAME[name].to_list()) for name in FRAME.columns}),
         arrow,
         arrow.to_reader(),
-        duckdb.sql("select * from arrow"),
         FRAME.cast(pl.Categorical),
         FRAME.with_columns(pl.col("label").cast(pl.Enum(["no", "yes"]))),
         FRAME.cast(pl.Binary),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["register"]
+__all__ = ["evaluate", "register"]
 
 import math
 from pathlib import Path

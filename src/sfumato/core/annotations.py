@@ -260,10 +260,7 @@ class Annotations:
 
     def take_annotations(self, chosen: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Self:
         """Return the annotations that *chosen* (a mask or indices) picks; the vocabularies stay whole."""
-        if chosen.dtype == np.bool_:
-            chosen = np.flatnonzero(chosen)
-        else:
-            chosen = np.unique(chosen)
+        chosen = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else np.unique(chosen)
         if self.is_hard:
             rows, starts = chosen, np.arange(len(chosen) + 1, dtype=np.int64)
         else:

@@ -30,7 +30,7 @@ def centroid(
     """Return for each item the distribution that is nearest to all views, shape (n_items, n_classes).
 
     q = argmin_Q Σ_m w_m JSD(p_m‖Q), the unique minimiser (Nielsen 2020; Wright and Augenstein 2024, Equation 2), found
-    to rounding: ``residuals`` holds max_k |Σ_m w_m log(2 q_k/(q_k + p_mk)) − μ| of each item, over the classes that
+    to rounding: ``residuals`` bounds max_k |Σ_m w_m log(2 q_k/(q_k + p_mk)) − μ| of each item, over the classes that
     some view gives mass. A class without mass in any view gets exactly 0, and nothing is clipped; a share below the
     smallest normal float (2·10⁻³⁰⁸) has fewer digits or is 0. *views* are soft labels of the same items and classes,
     or annotations, of which the views *names* are then made.

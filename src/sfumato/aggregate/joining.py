@@ -33,7 +33,7 @@ class JoinResult(Result):
 
     ``views`` names them and ``weights``, shape (n_views,), sum to 1. ``temperatures``, shape (n_views,), is there where
     the views were tempered. ``residuals`` and ``steps``, shape (n_items,), are there for the centroid: how far
-    each item is from its optimality condition, and how many steps it took.
+    each item is at most from its optimality condition, and how many steps it took.
     """
 
     views: tuple[str, ...] = ()

@@ -63,7 +63,7 @@ def pair(start: int, stop: int) -> NDArray[np.int64]:
     return np.arange(start, stop) if stop - start > 1 else np.array([start, start])
 
 
-def columns(view: NDArray[np.floating[Any]], items: NDArray[np.int64]) -> NDArray[np.float64]:
+def columns(view: NDArray[np.floating[Any]], items: NDArray[np.int64] | slice) -> NDArray[np.float64]:
     """Return the distributions of *items* as columns, so that a sum over the classes is one of long rows."""
     return np.ascontiguousarray(view[items].T, dtype=np.float64)
 

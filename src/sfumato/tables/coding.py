@@ -9,6 +9,7 @@ __all__ = ["Coder", "with_room"]
 
 import mmap
 from contextlib import suppress
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -27,8 +28,9 @@ _FREE = np.uint64(2**64 - 1)
 _MOST_WORDS = 2**31 - 1
 # Arrays of at least so many bytes get a mapping of their own.
 _LARGE = 1 << 20
-# How many names are hashed at once when the table grows.
-_RUN = 1 << 17
+_ALL = slice(None)
+# How many names are hashed, or made into texts, at once.
+_RUN = 1 << 16
 
 
 class Coder:
@@ -68,10 +70,11 @@ class Coder:
         """Give back the memory of the search; no name can be added any more."""
         self._table = np.full(0, _FREE)
 
-    def cells(self) -> Cells:
-        """Return the names as cells, in the order of their codes."""
+    def cells(self, codes: slice = _ALL) -> Cells:
+        """Return the names (those of a run of codes) as cells, in the order of their codes."""
         data = self._words[: self._place[self._n]].astype("<u8", copy=False).view(np.uint8)
-        return Cells(data, 8 * self._place[: self._n].astype(np.intp), self._length[: self._n].astype(np.intp))
+        place, length = self._place[: self._n][codes], self._length[: self._n][codes]
+        return Cells(data, 8 * place.astype(np.intp), length.astype(np.intp))
 
     def only(self, codes: NDArray[np.integer[Any]]) -> tuple[NDArray[np.integer[Any]], Coder]:
         """Return *codes* and a coder for the names that they use and no others, in the same order."""
@@ -86,7 +89,8 @@ class Coder:
 
     def names(self) -> Vocabulary:
         """Return the names, in the order of their codes."""
-        return self.cells().texts()
+        runs = (slice(begin, begin + _RUN) for begin in range(0, self._n, _RUN))
+        return tuple(chain.from_iterable(self.cells(run).texts() for run in runs))
 
     def _find(self, cells: Cells) -> Codes:
         """Return the code of each cell, -1 for those that are not known yet."""
@@ -144,9 +148,8 @@ class Coder:
         # Larger than needed now, so that the names are entered anew only a few times.
         self._table = _room(1 << (4 * n).bit_length(), self._table.dtype)
         self._table.fill(_FREE)
-        names = self.cells()
         for begin in range(0, n, _RUN):
-            self._enter(names.take(slice(begin, begin + _RUN)).hashes, begin)
+            self._enter(self.cells(slice(begin, begin + _RUN)).hashes, begin)
 
     def _enter(self, hashes: Words, first: int) -> None:
         """Enter the names from code *first* on into the table."""

@@ -2,7 +2,7 @@
 
    bare_loop FILE ITERATIONS CLOCK reads int32 n_items, n_annotators, n_classes, n_rows, then the offsets of the items
    (n_items + 1), the annotator and the label of each row. It starts from vote shares, uses no prior, and prints
-   the seconds (CLOCK cpu or wall) of the median iteration and the log-likelihood of the last. */
+   the seconds (CLOCK cpu or wall) of the quickest iteration and the log-likelihood of the last. */
 
 #include <math.h>
 #include <stdio.h>
@@ -14,11 +14,6 @@ static double seconds(const char *which) {
     struct timespec now;
     clock_gettime(strcmp(which, "cpu") ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static int by_size(const void *left, const void *right) {
-    double difference = *(const double *)left - *(const double *)right;
-    return (difference > 0) - (difference < 0);
 }
 
 /* Counts become log p(label | class): values has the shape (annotators, labels, classes). */
@@ -66,9 +61,8 @@ int main(int argc, char **argv) {
     }
     maximise(table, log_prior, n_annotators, n_classes);
 
-    int n_steps = atoi(argv[2]);
-    double *took = malloc((size_t)n_steps * sizeof(double)), likelihood = 0;
-    for (int step = 0; step < n_steps; step++) {
+    double quickest = 1e300, likelihood = 0;
+    for (int step = 0; step < atoi(argv[2]); step++) {
         double begin = seconds(argv[3]);
         likelihood = 0;
         memset(counts, 0, size * sizeof(double));
@@ -94,9 +88,9 @@ int main(int argc, char **argv) {
         table = counts, counts = spare;
         spare = log_prior;
         log_prior = prior, prior = spare;
-        took[step] = seconds(argv[3]) - begin;
+        double took = seconds(argv[3]) - begin;
+        quickest = took < quickest ? took : quickest;
     }
-    qsort(took, (size_t)n_steps, sizeof(double), by_size);
-    printf("%.9g %.17g\n", took[n_steps / 2], likelihood);
+    printf("%.9g %.17g\n", quickest, likelihood);
     return 0;
 }

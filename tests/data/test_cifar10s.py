@@ -169,9 +169,6 @@ def test_typing_slips_are_read_as_they_were_meant(released):
     percents = [percent for response in released.responses for _, percent in response.stated]
     assert all(0 <= percent <= 100 for percent in percents)
     assert min(response.stated[0][1] for response in released.responses) == 1
-    assert cifar10s._percent("8p") == cifar10s._percent(" 80") == 80
-    assert cifar10s._percent("05") == 5
-    assert cifar10s._percent("") is cifar10s._percent("p\\\\\\") is cifar10s._percent("nan") is None
 
 
 def test_no_platform_id_gets_through(shared_data, clean, released):

@@ -8,12 +8,14 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import sfumato as sf
+from sfumato.cli import doctor
 from sfumato.cli.app import run
 
 VOTES = "task,worker,answer\n08,ann,yes\n08,bob,no\n7,ann,no\n7,bob,no\n7,cem,no\n"
@@ -167,6 +169,34 @@ def test_doctor_tells_what_is_installed(capsys: pytest.CaptureFixture[str]) -> N
     assert "numpy" in capsys.readouterr().out
 
 
+def test_doctor_tells_which_extra_is_not_whole(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    there = {"numpy": "2.1", "scipy": "1.14", "jinja2": "3.1", "torch": "2.13", "transformers": "5"}
+
+    def version(name: str) -> str:
+        if name not in there:
+            raise PackageNotFoundError(name)
+        return there[name]
+
+    needs = [
+        "numpy>=2", "scipy", "jinja2>=3.1; extra == 'report'", "matplotlib ; extra == 'report'",
+        "torch; extra == 'train'", "jinja2; extra == 'collect'", "sfumato[train]; extra == 'text'",
+        "transformers; extra == 'text'", "sfumato[report,train]; extra == 'all'", "ray; extra == 'cluster'",
+    ]  # fmt: skip
+    monkeypatch.setattr(doctor, "version", version)
+    monkeypatch.setattr(doctor, "requires", lambda _: needs)
+    assert run(["doctor", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [extra for extra, whole in found["extras"].items() if not whole] == ["report", "cluster"]
+    assert found["packages"]["jinja2"] == {"for": "[report] [collect]", "version": "3.1"}
+    assert found["packages"]["torch"]["for"] == "[train] [text]"
+    assert run(["doctor"]) == 0
+    assert 'pip install "sfumato[cluster]"' in capsys.readouterr().out.replace("\n", " ")
+    del there["scipy"]
+    assert run(["doctor"]) == 1
+
+
 def test_compare_tells_the_best_view(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     votes, out = tmp_path / "v.csv", tmp_path / "report.json"
     assert run(["data", "simulate", str(votes), "--items", "80"]) == 0
@@ -213,7 +243,9 @@ def test_ctrl_c_is_a_sentence_and_leaves_no_file_behind(tmp_path: Path) -> None:
         "50",
     ]
     started = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env={**os.environ})
-    time.sleep(1.5)
+    # As soon as something is on disk, so that there is something to leave behind.
+    while started.poll() is None and not list(tmp_path.iterdir()):
+        time.sleep(0.01)
     started.send_signal(signal.SIGINT)
     _, said = started.communicate(timeout=60)
     assert started.returncode == 1

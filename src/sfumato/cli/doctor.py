@@ -54,20 +54,11 @@ def doctor(json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] 
 
 def _examination() -> dict[str, Any]:
     """Return what is installed as plain data, from the package's own list of requirements."""
+    needs = _needs()
     packages: dict[str, dict[str, str | None]] = {}
-    for line in requires("sfumato") or []:
-        requirement, _, marker = line.partition(";")
-        name = _bare(requirement)
-        extra = marker.split("==")[-1].strip().strip("'\"") if "extra" in marker else ""
-        # An extra that is made of other extras names this package itself; what those need is listed anyway.
-        if name != "sfumato" and name not in packages:
-            packages[name] = {"for": f"[{extra}]" if extra else "everything", "version": _version(name)}
-    extras = {
-        extra: all(about["version"] for about in packages.values() if about["for"] == f"[{extra}]") for extra in _ADDS
-    }
-    # jinja2 is listed once, under the first extra that needs it.
-    extras["text"] = extras["text"] and extras["train"]
-    extras["collect"] = extras["collect"] and bool(_version("jinja2"))
+    for name in sorted(set().union(*needs.values()), key=lambda name: (name not in needs[""], name)):
+        extras = [f"[{extra}]" for extra in _ADDS if name in needs[extra]]
+        packages[name] = {"for": "everything" if name in needs[""] else " ".join(extras), "version": _version(name)}
     return {
         "sfumato": __version__,
         "python": platform.python_version(),
@@ -76,8 +67,28 @@ def _examination() -> dict[str, Any]:
         "memory_gib": _memory_gib(),
         "data": os.environ.get("SFUMATO_DATA", "the cache folder (SFUMATO_DATA is not set)"),
         "packages": packages,
-        "extras": extras,
+        "extras": {extra: all(packages[name]["version"] for name in needs[extra]) for extra in _ADDS},
     }
+
+
+def _needs() -> dict[str, set[str]]:
+    """Return the packages that each extra needs, and under "" those that everything needs."""
+    needs: dict[str, set[str]] = {extra: set() for extra in ("", *_ADDS)}
+    borrowed: list[tuple[str, str]] = []
+    for line in requires("sfumato") or []:
+        requirement, _, marker = line.partition(";")
+        extra = marker.split("==")[-1].strip().strip("'\"") if "extra" in marker else ""
+        if extra not in needs:  # [all] only names the others
+            continue
+        name = _bare(requirement)
+        # An extra made of another one names this package itself; some builders write out what that one needs.
+        if name == "sfumato":
+            borrowed += [(extra, other) for other in requirement.partition("[")[2].partition("]")[0].split(",")]
+        else:
+            needs[extra].add(name)
+    for extra, other in borrowed:
+        needs[extra] |= needs[other]
+    return needs
 
 
 def _bare(requirement: str) -> str:

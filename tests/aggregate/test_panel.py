@@ -10,9 +10,9 @@ import pytest
 from scipy.stats import binomtest
 
 import sfumato as sf
-from sfumato.aggregate.agreement import observed_agreement_score
 from sfumato.aggregate.panel import agreement
 from sfumato.core import storage
+from sfumato.core.agreement import observed_agreement_score
 from sfumato.core.annotations import Annotations
 from sfumato.core.gold import Gold
 from sfumato.core.report import Report

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.aggregate.agreement import resampled_agreement
 from sfumato.aggregate.answers import Answers, in_canonical_order
 from sfumato.aggregate.copies import Copies, suspected_copies
 from sfumato.aggregate.dawid_skene import dawid_skene
@@ -21,6 +20,7 @@ from sfumato.aggregate.result import Result
 from sfumato.aggregate.suspects import Verdicts, suspected_spammers
 from sfumato.aggregate.votes import majority_of
 from sfumato.core import simplex
+from sfumato.core.agreement import resampled_agreement
 from sfumato.core.annotations import Annotations
 from sfumato.core.gold import Gold
 from sfumato.core.origin import Origin

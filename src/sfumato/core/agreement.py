@@ -10,6 +10,7 @@ __all__ = [
     "class_values",
     "fleiss_kappa_score",
     "krippendorff_alpha_score",
+    "observed_agreement_per_item",
     "observed_agreement_score",
     "resampled_agreement",
 ]
@@ -49,6 +50,18 @@ def observed_agreement_score(
         total = pairs.observed.sum() + n_single
         return float(total / (len(pairs.observed) + n_single)) if len(pairs.observed) + n_single else math.nan
     return _mean(pairs.observed, np.ones(len(pairs.observed)))
+
+
+def observed_agreement_per_item(annotations: Annotations) -> Floats:
+    """Return the share of agreeing pairs among the annotations of each item, shape (n_items,); nan where no pair is.
+
+    >>> votes = Annotations.from_rows(["a", "a", "b"], ["ann", "bob", "ann"], ["yes", "no", "no"])
+    >>> observed_agreement_per_item(votes).tolist()
+    [0.0, nan]
+    """
+    shares = np.full(annotations.n_items, np.nan)
+    shares[annotations.per_item() >= 2] = _Pairs.of(annotations).observed
+    return shares
 
 
 def fleiss_kappa_score(annotations: Annotations) -> float:

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.aggregate.agreement import (
+from sfumato.core.agreement import (
     fleiss_kappa_score,
     krippendorff_alpha_score,
+    observed_agreement_per_item,
     observed_agreement_score,
     resampled_agreement,
 )
@@ -145,3 +146,13 @@ def test_intervals_hold_the_value_and_come_from_the_seed() -> None:
         assert np.array_equal(drawn, again[name][1])
         low, high = np.quantile(drawn, [0.005, 0.995])
         assert low < value < high
+
+
+@pytest.mark.parametrize("soft", [False, True])
+def test_the_agreement_of_each_item_is_that_of_its_pairs(soft: bool) -> None:
+    votes = random_annotations(3, soft=soft)
+    found = observed_agreement_per_item(votes)
+    for item, said in enumerate(distributions_of(votes)):
+        pairs = [float(p @ q) for p, q in permutations(said, 2)]
+        assert found[item] == pytest.approx(np.mean(pairs) if pairs else math.nan, nan_ok=True)
+    assert np.nanmean(found) == pytest.approx(observed_agreement_score(votes))

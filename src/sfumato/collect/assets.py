@@ -1,0 +1,39 @@
+"""The files that the pages load: one style sheet and a few small scripts, read once and cached by browsers for ever."""
+
+from __future__ import annotations
+
+__all__ = ["Assets"]
+
+import hashlib
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+_FOLDER = Path(__file__).parent / "static"
+_TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+
+
+class Assets:
+    """The files of ``static/`` by name, and the *version* that is part of their address.
+
+    A new version has new addresses, so a browser may keep what it has for a year; the files name each other relative
+    to themselves and so stay within one version.
+    """
+
+    def __init__(self) -> None:
+        self._files = {path.name: path.read_bytes() for path in sorted(_FOLDER.iterdir()) if path.suffix in _TYPES}
+        digest = hashlib.blake2b(digest_size=6)
+        for name, data in self._files.items():
+            digest.update(name.encode() + b"\0" + data + b"\0")
+        self.version = digest.hexdigest()
+
+    async def __call__(self, request: Request) -> Response:
+        """Answer ``/static/{version}/{name}``; a page of an older version gets the newest file, which is not kept."""
+        name = request.path_params["name"]
+        data = self._files.get(name)
+        if data is None:
+            return PlainTextResponse("Not found", status_code=404)
+        current = request.path_params["version"] == self.version
+        headers = {"cache-control": "public, max-age=31536000, immutable" if current else "no-store"}
+        return Response(data, media_type=_TYPES[Path(name).suffix], headers=headers)

@@ -116,17 +116,17 @@ def _page(study: Study, made: dict[str, SoftLabels], models: dict[str, Predictio
     from sfumato import evaluate
     from sfumato.core.simplex import entropy
     from sfumato.evaluate.expected_calibration import reliability
-    from sfumato.evaluate.report import Section, figures, html_page, html_table
+    from sfumato.evaluate.report import Panel, Section, figures, html_page, html_table, png_uri
 
     row = {name: place for place, name in enumerate(study.people.items)}
     shown = ("standard", "dawid_skene", "centroid")
     soft = made["centroid"]
     disputed = [soft.items[place] for place in np.argsort(-entropy(soft.probs), kind="stable")[:8]]
     panels = [
-        figures.Panel(
+        Panel(
             caption=f"{name} (drawn as {study.gold.classes[study.gold.labels[row[name]]]})",
             rows=[(view, made[view][name]) for view in shown] + [("people", study.people[name])],
-            picture=figures.png_uri(study.images[row[name]]),
+            picture=png_uri(study.images[row[name]]),
         )
         for name in disputed
     ]
@@ -143,43 +143,47 @@ def _page(study: Study, made: dict[str, SoftLabels], models: dict[str, Predictio
             "Soft labels against what people would say",
             "The annotators are simulated, so what people at large would say of each image is known. Lower is better "
             "for soft cross-entropy and the Jensen–Shannon divergence, higher for the others.",
-            html_table(*_view_table(study, made), name="Views against people"),
+            (html_table(*_view_table(study, made), name="Views against people"),),
         ),
         Section(
             "The images that split the crowd",
             "The eight images whose joined soft label is least certain, each beside what three views make of it.",
-            figures.distributions(
-                panels, study.people.classes, title="Disputed images", caption="Each bar is one distribution."
+            (
+                figures.distributions(
+                    panels, study.people.classes, name="disputed", title="Disputed images",
+                    caption="Each bar is one distribution.",
+                ),
             ),
         ),
         Section(
             "How far the views are apart",
             "Views that see the same votes can still disagree; joining them keeps what each of them sees.",
-            figures.heat_map(
-                between, names, title="Jensen–Shannon divergence between views", caption="Mean over items, in nats."
+            (
+                figures.heat_map(
+                    between, names, name="views", title="Jensen–Shannon divergence between views",
+                    caption="Mean over items, in nats.",
+                ),
             ),
         ),
         Section(
             "A model that learnt the disagreement",
             f"The same linear model, trained on {_N_TRAIN:,} images with the majority's label and with the joined "
             f"soft label, predicts {test.n_items} other images.",
-            html_table(*_model_table(study, models), name="Models against people")
-            + '<div class="pair">'
-            + figures.reliability_diagram(
-                reliabilities,
-                title="Is it right as often as it is sure?",
-                caption="Larger dots hold more images; on the dashed line confidence is deserved.",
-            )
-            + figures.scatter(
-                unsure,
-                x_name="uncertainty of people",
-                y_name="uncertainty of the model",
-                title="Is it unsure where people disagree?",
-                caption="Normalised entropy; a dot is an image.",
-            )
-            + "</div>",
+            (
+                html_table(*_model_table(study, models), name="Models against people"),
+                (
+                    figures.reliability_diagram(
+                        reliabilities, name="reliability", title="Is it right as often as it is sure?",
+                        caption="Larger dots hold more images; on the dashed line confidence is deserved.",
+                    ),
+                    figures.scatter(
+                        unsure, x_name="uncertainty of people", y_name="uncertainty of the model", name="entropy",
+                        title="Is it unsure where people disagree?", caption="Normalised entropy; a dot is an image.",
+                    ),
+                ),
+            ),
         ),
-    ]
+    ]  # fmt: skip
     return html_page(
         "A crowd, its soft labels, and a model",
         f"{study.votes.n_annotations:,} simulated judgements of {study.votes.n_items:,} handwritten digits by "

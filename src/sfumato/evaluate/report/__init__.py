@@ -2,7 +2,23 @@
 
 from __future__ import annotations
 
-__all__ = ["Section", "figures", "html_page", "html_table"]
+__all__ = [
+    "Figure",
+    "Panel",
+    "Section",
+    "aggregation_page",
+    "comparison_page",
+    "evaluation_page",
+    "figures",
+    "html_page",
+    "html_table",
+    "png_uri",
+]
 
 from sfumato.evaluate.report import figures
+from sfumato.evaluate.report.aggregation_page import aggregation_page
+from sfumato.evaluate.report.comparison_page import comparison_page
+from sfumato.evaluate.report.evaluation_page import evaluation_page
+from sfumato.evaluate.report.figure import Figure, Panel
 from sfumato.evaluate.report.page import Section, html_page, html_table
+from sfumato.evaluate.report.thumbnails import png_uri

@@ -1,193 +1,271 @@
-"""Pictures as SVG text, drawn with the page's own colours, each with a text alternative."""
+"""The figures of the reports, each with a text alternative that says in numbers what the picture shows."""
 
 from __future__ import annotations
 
-__all__ = ["Panel", "distributions", "heat_map", "png_uri", "reliability_diagram", "scatter"]
+__all__ = [
+    "Point",
+    "confusions",
+    "curves",
+    "distributions",
+    "heat_map",
+    "histogram",
+    "intervals",
+    "reliability_diagram",
+    "scatter",
+]
 
-import base64
-import html
-import struct
-import zlib
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.evaluate.expected_calibration import Bin
+from sfumato.evaluate.confidence import Bin
+from sfumato.evaluate.report.axes import Axis, plane
+from sfumato.evaluate.report.drawing import (
+    Area,
+    Box,
+    Curve,
+    Dot,
+    Drawing,
+    Image,
+    Line,
+    Mark,
+    Words,
+    series_colour,
+)
+from sfumato.evaluate.report.figure import Figure, Panel, in_words
 
-_N_COLOURS = 10
+Floats = NDArray[np.floating[Any]]
+
+_UNIT = Axis(0, 1, (0, 0.25, 0.5, 0.75, 1))
+# What a letter of 12 units takes up on average, with some room to spare.
+_LETTER = 6.6
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
-    """One item of a figure: a caption, rows of (name, distribution over the classes), and a picture if there is one."""
+class Point:
+    """A number with its interval, in a figure of intervals."""
 
-    caption: str
-    rows: Sequence[tuple[str, NDArray[np.floating]]]
-    picture: str | None = None
+    name: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    marked: bool = False
 
 
-def distributions(panels: Sequence[Panel], classes: Sequence[str], *, title: str, caption: str) -> str:
+def distributions(panels: Sequence[Panel], classes: Sequence[str], *, name: str, title: str, caption: str) -> Figure:
     """Return distributions as stacked bars, a panel for each item, its picture beside them."""
-    height, left = 22, 100
+    height, left, width = 22, 104, 260
     drawn = []
     for panel in panels:
         shift = 92 if panel.picture else 0
-        total = 40 + height * len(panel.rows)
-        marks = [f'<text x="0" y="16" font-weight="600">{html.escape(panel.caption)}</text>']
+        marks: list[Mark] = [Words((0, 16), _cut(panel.caption, 56), bold=True)]
         if panel.picture:
-            marks.append(
-                f'<image href="{panel.picture}" x="0" y="28" width="72" height="72" style="image-rendering:pixelated"/>'
-            )
-        for place, (name, probs) in enumerate(panel.rows):
+            marks.append(Image((0, 28), 78, 78, panel.picture, sharp=True))
+        for place, (row, probs) in enumerate(panel.rows):
             y = 28 + place * height
-            marks.append(f'<text x="{shift}" y="{y + 14}" class="quiet">{html.escape(name)}</text>')
+            marks.append(Words((shift, y + 13), _cut(row, 15), colour="soft"))
             x = float(shift + left)
             for k in np.flatnonzero(np.asarray(probs) >= 0.005).tolist():
-                width = float(probs[k]) * 260
-                marks.append(
-                    f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="{height - 5}" fill="{_colour(k)}"/>'
-                )
-                if width > 8 * len(classes[k]) + 4:
-                    marks.append(
-                        f'<text x="{x + width / 2:.1f}" y="{y + 13}" text-anchor="middle" '
-                        f'style="fill:var(--card)">{html.escape(classes[k])}</text>'
-                    )
-                x += width
-        said = "; ".join(f"{name}: {_in_words(probs, classes)}" for name, probs in panel.rows)
-        drawn.append(_svg(left + shift + 264, max(total, 108 if panel.picture else 0), marks, panel.caption, said))
-    return _figure(f'<div class="pair">{"".join(drawn)}</div>', title, caption)
+                share = float(probs[k]) * width
+                marks.append(Box((x, y), max(share - 1, 0.5), height - 5, series_colour(k)))
+                if share > _LETTER * len(classes[k]) + 6:
+                    marks.append(Words((x + share / 2, y + 12.5), classes[k], anchor="middle", colour="card", size=11))
+                x += share
+        said = "; ".join(f"{row}: {in_words(np.asarray(probs), classes)}" for row, probs in panel.rows)
+        tall = max(40 + height * len(panel.rows), 114 if panel.picture else 0)
+        drawn.append(Drawing(left + shift + width + 4, tall, tuple(marks), panel.caption, said))
+    return Figure(name, title, caption, tuple(drawn))
 
 
-def heat_map(values: NDArray[np.floating], names: Sequence[str], *, title: str, caption: str) -> str:
+def heat_map(values: Floats, names: Sequence[str], *, name: str, title: str, caption: str) -> Figure:
     """Return a square table of numbers as shaded cells, the darkest for the largest."""
-    cell, left, top = 64, 110, 24
-    largest = float(np.max(values)) or 1.0
-    marks = []
-    for r, name in enumerate(names):
-        y = top + r * 34
-        marks.append(f'<text x="{left - 8}" y="{y + 21}" text-anchor="end">{html.escape(name)}</text>')
-        x = left + r * cell + cell / 2
-        marks.append(f'<text x="{x}" y="14" text-anchor="middle" class="quiet">{html.escape(name[:9])}</text>')
-        for c in range(len(names)):
-            share = float(values[r, c]) / largest
-            x = left + c * cell
-            marks.append(
-                f'<rect x="{x}" y="{y}" width="{cell - 3}" height="31" rx="3" fill="var(--c0)" '
-                f'fill-opacity="{0.06 + 0.5 * share:.2f}"/>'
-                f'<text x="{x + cell / 2}" y="{y + 20}" text-anchor="middle">{values[r, c]:.3f}</text>'
-            )
+    largest = float(np.nanmax(values)) or 1.0
     said = "; ".join(
         f"{names[r]} and {names[c]}: {values[r, c]:.3f}" for r in range(len(names)) for c in range(r + 1, len(names))
     )
-    drawn = _svg(left + cell * len(names), top + 34 * len(names), marks, title, said)
-    return _figure(drawn, title, caption)
+    drawing = _cells(values, names, names, largest=largest, digits=3, title=title, description=said)
+    return Figure(name, title, caption, (drawing,))
 
 
-def reliability_diagram(systems: Sequence[tuple[str, Sequence[Bin]]], *, title: str, caption: str) -> str:
+def confusions(
+    tables: Mapping[str, Floats], classes: Sequence[str], *, rows: str, name: str, title: str, caption: str
+) -> Figure:
+    """Return tables of shares (of each class in rows) side by side, all shaded by the same measure; NaN stays empty."""
+    drawn = []
+    for whose, values in tables.items():
+        said = "; ".join(
+            f"{rows} {cls}: {in_words(row, classes)}"
+            for cls, row in zip(classes, values, strict=True)
+            if not np.isnan(row).any()
+        )
+        drawn.append(
+            _cells(values, classes, classes, largest=1.0, digits=2, title=f"Confusion of {whose}", description=said,
+                   heading=whose)
+        )  # fmt: skip
+    return Figure(name, title, caption, tuple(drawn))
+
+
+def reliability_diagram(systems: Sequence[tuple[str, Sequence[Bin]]], *, name: str, title: str, caption: str) -> Figure:
     """Return accuracy against confidence, a line for each system; on the diagonal confidence is deserved."""
-    marks = _axes("confidence", "accuracy")
-    marks.append(f'<line x1="{_x(0)}" y1="{_y(0)}" x2="{_x(1)}" y2="{_y(1)}" class="axis" stroke-dasharray="4 4"/>')
-    for k, (name, bins) in enumerate(systems):
-        points = " ".join(f"{_x(b.confidence):.1f},{_y(b.accuracy):.1f}" for b in bins)
-        largest = max(b.n for b in bins)
-        marks.append(f'<polyline points="{points}" fill="none" stroke="{_colour(k)}" stroke-width="2"/>')
-        marks += [
-            f'<circle cx="{_x(b.confidence):.1f}" cy="{_y(b.accuracy):.1f}" '
-            f'r="{2 + 4 * (b.n / largest) ** 0.5:.1f}" fill="{_colour(k)}"/>'
-            for b in bins
-        ]
-        marks.append(_legend(k, name))
+    on = plane(_UNIT, _UNIT, x_name="confidence", y_name="accuracy")
+    marks = [*on.marks, Line(on.at(0, 0), on.at(1, 1), "soft", dashed=True)]
+    for k, (_, bins) in enumerate(systems):
+        colour = series_colour(k)
+        largest = max((one.n for one in bins), default=1)
+        marks.append(Curve(tuple(on.at(one.confidence, one.accuracy) for one in bins), colour))
+        marks += [Dot(on.at(one.confidence, one.accuracy), 2 + 4 * math.sqrt(one.n / largest), colour) for one in bins]
     said = "; ".join(
-        f"{name}: " + ", ".join(f"{b.accuracy:.2f} right at {b.confidence:.2f} ({b.n} items)" for b in bins)
-        for name, bins in systems
+        f"{whose}: " + ", ".join(f"{one.accuracy:.2f} right at {one.confidence:.2f} ({one.n} items)" for one in bins)
+        for whose, bins in systems
     )
-    return _figure(_svg(340, 320, marks, title, said), title, caption)
+    return Figure(name, title, caption, (on.drawing(marks, [whose for whose, _ in systems], title, said),))
 
 
 def scatter(
-    systems: Sequence[tuple[str, NDArray[np.floating], NDArray[np.floating]]],
+    systems: Sequence[tuple[str, Floats, Floats]],
     *,
     x_name: str,
     y_name: str,
+    name: str,
     title: str,
     caption: str,
     most: int = 400,
-) -> str:
+) -> Figure:
     """Return points in the unit square, a colour for each system; at most *most* of each are drawn, evenly chosen."""
-    marks = _axes(x_name, y_name)
+    on = plane(_UNIT, _UNIT, x_name=x_name, y_name=y_name)
+    marks = [*on.marks, Line(on.at(0, 0), on.at(1, 1), "soft", dashed=True)]
     said = []
-    for k, (name, x, y) in enumerate(systems):
+    for k, (whose, x, y) in enumerate(systems):
         rows = np.unique(np.linspace(0, len(x) - 1, min(most, len(x))).astype(int))
-        marks += [
-            f'<circle cx="{_x(x[row]):.1f}" cy="{_y(y[row]):.1f}" r="2.2" fill="{_colour(k)}" fill-opacity=".45"/>'
-            for row in rows
-        ]
-        marks.append(_legend(k, name))
-        said.append(f"{name}: {len(x)} items, mean {x_name} {x.mean():.3f}, mean {y_name} {y.mean():.3f}")
-    return _figure(_svg(340, 320, marks, title, "; ".join(said)), title, caption)
+        marks += [Dot(on.at(float(x[row]), float(y[row])), 2.2, series_colour(k), 0.45) for row in rows]
+        said.append(f"{whose}: {len(x)} items, mean {x_name} {x.mean():.3f}, mean {y_name} {y.mean():.3f}")
+    drawing = on.drawing(marks, [whose for whose, _, _ in systems], title, "; ".join(said))
+    return Figure(name, title, caption, (drawing,))
 
 
-def png_uri(grey: NDArray[np.uint8]) -> str:
-    """Return a grey image of shape (height, width), 0 to 255, as a data address that a page can show."""
-    height, width = grey.shape
-    # A PNG is a header, the deflated rows (each after a filter byte, 0: none) and an end, each with its checksum.
-    rows = b"".join(b"\x00" + row.tobytes() for row in grey.astype(np.uint8))
-    parts = [(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)), (b"IDAT", zlib.compress(rows, 9))]
-    data = b"\x89PNG\r\n\x1a\n"
-    for kind, content in [*parts, (b"IEND", b"")]:
-        data += struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
-    return "data:image/png;base64," + base64.b64encode(data).decode()
+def curves(
+    series: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    *,
+    x_name: str,
+    y_name: str,
+    name: str,
+    title: str,
+    caption: str,
+    bands: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
+) -> Figure:
+    """Return lines of (x, y) by name, each with a band (low, high) around it where there is one."""
+    xs, ys = ([value for pair in series.values() for value in pair[side]] for side in (0, 1))
+    edges = [value for low, high in (bands or {}).values() for value in (*low, *high)]
+    on = plane(Axis.around(xs), Axis.around([*ys, *edges]), x_name=x_name, y_name=y_name)
+    marks = list(on.marks)
+    said = []
+    for k, (whose, (x, y)) in enumerate(series.items()):
+        if bands and whose in bands:
+            low, high = bands[whose]
+            around = [*zip(x, high, strict=True), *reversed(list(zip(x, low, strict=True)))]
+            marks.append(Area(tuple(on.at(a, b) for a, b in around), series_colour(k)))
+        points = [on.at(a, b) for a, b in zip(x, y, strict=True) if math.isfinite(a) and math.isfinite(b)]
+        marks.append(Curve(tuple(points), series_colour(k)))
+        marks += [Dot(point, 2.4, series_colour(k)) for point in points] if len(points) <= 40 else []
+        said.append(f"{whose}: {y[0]:.4g} at {x[0]:g}, {y[-1]:.4g} at {x[-1]:g}, {min(y):.4g} to {max(y):.4g}")
+    return Figure(name, title, caption, (on.drawing(marks, list(series), title, "; ".join(said)),))
 
 
-def _colour(k: int) -> str:
-    return f"var(--c{k % _N_COLOURS})"
-
-
-def _in_words(probs: NDArray[np.floating], classes: Sequence[str]) -> str:
-    return ", ".join(f"{classes[k]} {probs[k]:.0%}" for k in np.argsort(-probs, kind="stable")[:4] if probs[k] >= 0.005)
-
-
-def _x(value: float) -> float:
-    return 44 + 280 * float(value)
-
-
-def _y(value: float) -> float:
-    return 278 - 260 * float(value)
-
-
-def _axes(x_name: str, y_name: str) -> list[str]:
-    marks = []
-    for step in (0, 0.25, 0.5, 0.75, 1):
-        x, y = _x(step), _y(step)
-        marks.append(f'<line x1="{x}" y1="{_y(0)}" x2="{x}" y2="{_y(1)}" class="rule"/>')
-        marks.append(f'<line x1="{_x(0)}" y1="{y}" x2="{_x(1)}" y2="{y}" class="rule"/>')
-        marks.append(f'<text x="{x}" y="294" text-anchor="middle" class="quiet">{step:g}</text>')
-        marks.append(f'<text x="38" y="{y + 4}" text-anchor="end" class="quiet">{step:g}</text>')
-    marks.append(f'<text x="{_x(0.5)}" y="312" text-anchor="middle">{html.escape(x_name)}</text>')
-    marks.append(f'<text x="{_x(0) + 4}" y="12">{html.escape(y_name)}</text>')
-    return marks
-
-
-def _legend(k: int, name: str) -> str:
-    y = _y(1) + 14 + 18 * k
-    return (
-        f'<rect x="{_x(0) + 10}" y="{y}" width="10" height="10" rx="2" fill="{_colour(k)}"/>'
-        f'<text x="{_x(0) + 26}" y="{y + 9}">{html.escape(name)}</text>'
+def histogram(
+    values: Mapping[str, Floats],
+    *,
+    x_name: str,
+    name: str,
+    title: str,
+    caption: str,
+    y_name: str = "items",
+    n_bins: int = 20,
+) -> Figure:
+    """Return how many values, 0 to 1, fall into bins of equal width, a bar for each name; one of each at least."""
+    counts = {whose: np.histogram(np.clip(each, 0, 1), n_bins, (0, 1))[0] for whose, each in values.items()}
+    tallest = max(int(each.max()) for each in counts.values())
+    on = plane(_UNIT, Axis.around([0, tallest]), x_name=x_name, y_name=y_name)
+    marks = list(on.marks)
+    for k, each in enumerate(counts.values()):
+        for b, count in enumerate(each.tolist()):
+            # Side by side within a bin, so that no bar hides another.
+            left, top = on.at((b + k / len(counts)) / n_bins, count)
+            right, foot = on.at((b + (k + 1) / len(counts)) / n_bins, 0)
+            marks.append(Box((left + 0.5, top), right - left - 0.5, foot - top, series_colour(k)))
+    said = "; ".join(
+        f"{whose}: mean {float(np.mean(each)):.3f}, median {float(np.median(each)):.3f}"
+        for whose, each in values.items()
     )
+    return Figure(name, title, caption, (on.drawing(marks, list(values), title, said),))
 
 
-def _svg(width: float, height: float, marks: Sequence[str], title: str, description: str) -> str:
-    # Named by its content: the same figure is the same text, in every run.
-    number = zlib.crc32(f"{title}\n{description}".encode())
-    return (
-        f'<svg viewBox="0 0 {width:g} {height:g}" style="max-width:{width * 1.4:g}px" role="img" '
-        f'aria-labelledby="t{number} d{number}"><title id="t{number}">{html.escape(title)}</title>'
-        f'<desc id="d{number}">{html.escape(description)}</desc>{"".join(marks)}</svg>'
+def intervals(points: Sequence[Point], *, x_name: str, name: str, title: str, caption: str) -> Figure:
+    """Return numbers with their intervals below each other, to be compared along one axis."""
+    step, left, width, top = 26, 150, 300, 10
+    known = [edge for one in points for edge in (one.value, one.low, one.high) if edge is not None]
+    axis = Axis.around(known)
+    bottom = top + step * len(points)
+
+    def x(value: float) -> float:
+        return left + width * axis.share(min(max(value, axis.low), axis.high))
+
+    marks: list[Mark] = []
+    for tick in axis.ticks:
+        marks.append(Line((x(tick), top), (x(tick), bottom)))
+        marks.append(Words((x(tick), bottom + 16), f"{tick:g}", anchor="middle", colour="soft"))
+    marks.append(Words((left + width / 2, bottom + 34), x_name, anchor="middle"))
+    for place, one in enumerate(points):
+        y = top + step * (place + 0.5)
+        colour = "c1" if one.marked else "c0"
+        marks.append(Words((left - 10, y + 4), _cut(one.name, 21), anchor="end", bold=one.marked))
+        if one.low is not None and one.high is not None and math.isfinite(one.low) and math.isfinite(one.high):
+            marks.append(Line((x(one.low), y), (x(one.high), y), colour, 3))
+        if math.isfinite(one.value):
+            marks.append(Dot((x(one.value), y), 4.5, colour))
+    said = "; ".join(
+        f"{one.name}: {one.value:.4g}"
+        + (f" ({one.low:.4g} to {one.high:.4g})" if one.low is not None and one.high is not None else "")
+        for one in points
     )
+    return Figure(name, title, caption, (Drawing(left + width + 20, bottom + 42, tuple(marks), title, said),))
 
 
-def _figure(drawn: str, title: str, caption: str) -> str:
-    said = title if title.endswith(("?", ".", "!")) else f"{title}."
-    return f"<figure>{drawn}<figcaption>{html.escape(said)} {html.escape(caption)}</figcaption></figure>"
+def _cells(
+    values: Floats,
+    row_names: Sequence[str],
+    column_names: Sequence[str],
+    *,
+    largest: float,
+    digits: int,
+    title: str,
+    description: str,
+    heading: str = "",
+) -> Drawing:
+    letters = max(4, min(14, max(map(len, row_names))))
+    left, top, tall = _LETTER * letters + 16, 26 + (20 if heading else 0), 34
+    wide = max(44, min(88, _LETTER * min(11, max(map(len, column_names))) + 12))
+    marks: list[Mark] = [Words((0, 14), _cut(heading, 40), bold=True)] if heading else []
+    for c, column in enumerate(column_names):
+        middle = left + c * wide + wide / 2 - 1.5
+        marks.append(Words((middle, top - 9), _cut(column, int(wide / _LETTER)), anchor="middle", colour="soft"))
+    for r, row in enumerate(row_names):
+        y = top + r * tall
+        marks.append(Words((left - 10, y + 20), _cut(row, letters), anchor="end"))
+        for c in range(len(column_names)):
+            value = float(values[r, c])
+            if math.isnan(value):
+                continue
+            share = min(max(value / largest, 0), 1)
+            x = left + c * wide
+            marks.append(Box((x, y), wide - 3, tall - 3, "c0", 0.05 + 0.5 * share, 3))
+            marks.append(Words((x + (wide - 3) / 2, y + 20), f"{value:.{digits}f}", anchor="middle"))
+    width, height = left + wide * len(column_names), top + tall * len(row_names)
+    return Drawing(width, height, tuple(marks), title, description)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: max(most - 1, 1)]}…"

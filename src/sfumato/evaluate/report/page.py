@@ -2,60 +2,88 @@
 
 from __future__ import annotations
 
-__all__ = ["Section", "html_page", "html_table"]
+__all__ = ["Piece", "Section", "html_page", "html_table"]
 
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sfumato.core.origin import Origin
+from sfumato.evaluate.report.drawing import COLOURS
+from sfumato.evaluate.report.figure import Figure
 
 _STYLE = """
-:root { color-scheme: light dark; --paper:#fbfaf8; --ink:#23211f; --soft:#6a645d; --line:#ddd7cf; --card:#fff;
-  --accent:#7a4b2a; --c0:#3b6ea5; --c1:#d98032; --c2:#4c9a6a; --c3:#b5495b; --c4:#7d6bb0; --c5:#8a6d4f; --c6:#d483b4;
-  --c7:#7b7f86; --c8:#b3a53b; --c9:#3aa6b2; }
-@media (prefers-color-scheme: dark) { :root { --paper:#191817; --ink:#ece7e1; --soft:#aba399; --line:#3b3733;
-  --card:#211f1e; --accent:#e0a878; --c0:#6ea3dc; --c1:#eda562; --c2:#71c192; --c3:#e07f8f; --c4:#a99bdb; --c5:#bf9f7d;
-  --c6:#e7a6cd; --c7:#a4a8af; --c8:#d6c95f; --c9:#6fcdd7; } }
+:root { color-scheme: light dark; @DAY@ }
+@media (prefers-color-scheme: dark) { :root { @NIGHT@ } }
+@SERIES@
 * { box-sizing: border-box; }
 body { margin:0; background:var(--paper); color:var(--ink); font:16px/1.55 system-ui, sans-serif; }
 header { padding:2.5rem 1.25rem 1.75rem; border-bottom:1px solid var(--line);
   background:linear-gradient(120deg, color-mix(in srgb, var(--accent) 16%, transparent), transparent 70%); }
-header > *, main > * { max-width:60rem; margin-inline:auto; }
+header > *, main > * { max-width:64rem; margin-inline:auto; }
 h1 { margin-block:0 .3rem; font:600 2rem/1.2 Georgia, serif; } h2 { margin:0 0 .4rem; font:600 1.3rem Georgia, serif; }
-p { margin:.3rem 0 1rem; max-width:44rem; } header p { color:var(--soft); margin-block:.3rem 0; max-width:60rem; }
+p { margin:.3rem 0 1rem; max-width:46rem; } header p { color:var(--soft); margin:.3rem auto 0; max-width:64rem; }
 main { padding:1.25rem; } section { margin-block:1.25rem; padding:1.25rem; background:var(--card);
-  border:1px solid var(--line); border-radius:10px; break-inside:avoid; }
-.scroll { overflow-x:auto; } table { border-collapse:collapse; font-variant-numeric:tabular-nums; font-size:.93rem; }
+  border:1px solid var(--line); border-radius:10px; }
+.scroll { overflow-x:auto; margin-block:.25rem 1rem; }
+table { border-collapse:collapse; font-variant-numeric:tabular-nums; font-size:.93rem; }
 th, td { padding:.35rem .9rem .35rem 0; text-align:right; border-bottom:1px solid var(--line); white-space:nowrap; }
 th:first-child, td:first-child { text-align:left; } thead th { color:var(--soft); font-weight:500; }
-td.best { font-weight:650; color:var(--accent); }
-figure { margin:0; } figcaption { color:var(--soft); font-size:.9rem; margin-top:.4rem; max-width:44rem; }
-.pair { display:grid; gap:1.5rem; grid-template-columns:repeat(auto-fit, minmax(min(100%, 20rem), 1fr));
-  margin-top:1.25rem; }
+thead > * { vertical-align:bottom; } td.best { font-weight:650; color:var(--accent); }
+td.text { white-space:normal; text-align:left; min-width:16rem; }
+td small { display:block; color:var(--soft); font-size:.78rem; font-weight:400; }
+figure { margin:0 0 1rem; } figcaption { color:var(--soft); font-size:.9rem; margin-top:.4rem; max-width:46rem; }
+.pair { display:grid; gap:1.5rem; grid-template-columns:repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); }
+.pair > * { min-width:0; }
 svg { display:block; width:100%; height:auto; } svg text { fill:var(--ink); font:12px system-ui, sans-serif; }
-svg .quiet { fill:var(--soft); } svg .rule { stroke:var(--line); } svg .axis { stroke:var(--soft); }
-footer { max-width:60rem; margin:0 auto; padding:0 1.25rem 2.5rem; color:var(--soft); font-size:.85rem; }
+svg text[font-weight] { font-weight:600; }
+footer { max-width:64rem; margin:0 auto; padding:0 1.25rem 2.5rem; color:var(--soft); font-size:.85rem; }
 footer code { overflow-wrap:anywhere; }
-@media print { body { background:#fff; } section { border-color:#ccc; } header { background:none; } }
+@page { margin:14mm; }
+@media print { :root { color-scheme:light; @DAY@ } body { background:#fff; font-size:12px; }
+  header { background:none; padding:0 0 1rem; }
+  main { padding:0; } section { border:none; border-top:1px solid #ccc; border-radius:0; padding:1rem 0; margin:0; }
+  h2, p { break-after:avoid; } figure, tr, .pair > * { break-inside:avoid; } .scroll { overflow:visible; }
+  th, td { padding-right:.6rem; white-space:normal; } table { font-size:.85rem; }
+  .pair { grid-template-columns:repeat(2, minmax(0, 1fr)); } svg { max-height:120mm; } }
 """
+for _place, _name in enumerate(("@DAY@", "@NIGHT@")):
+    _STYLE = _STYLE.replace(_name, " ".join(f"--{name}:{both[_place]};" for name, both in COLOURS.items()))
+_STYLE = _STYLE.replace(
+    "@SERIES@",
+    " ".join(f"svg .f-{name} {{ fill:var(--{name}); }} svg .s-{name} {{ stroke:var(--{name}); }}" for name in COLOURS),
+)
+
+# Ready HTML, a figure, or several of them side by side where there is room.
+Piece = str | Figure | tuple[str | Figure, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of the page: a heading, a sentence of what to see, and ready HTML (tables, figures)."""
+    """A part of the page: a heading, a sentence of what to see, and tables and figures."""
 
     heading: str
     text: str
-    body: str = ""
+    body: tuple[Piece, ...] = ()
+
+    @property
+    def figures(self) -> list[Figure]:
+        """The figures of the part, in their order."""
+        flat = [one for piece in self.body for one in (piece if isinstance(piece, tuple) else (piece,))]
+        return [one for one in flat if isinstance(one, Figure)]
+
+    @property
+    def html(self) -> str:
+        """The part as it stands on the page."""
+        return (
+            f"<section><h2>{html.escape(self.heading)}</h2><p>{html.escape(self.text)}</p>"
+            f"{''.join(map(_placed, self.body))}</section>\n"
+        )
 
 
 def html_page(title: str, summary: str, sections: Sequence[Section], *, origin: Origin) -> str:
     """Return a whole HTML document that needs nothing beside itself; its foot says where the numbers come from."""
-    parts = "".join(
-        f"<section><h2>{html.escape(part.heading)}</h2><p>{html.escape(part.text)}</p>{part.body}</section>\n"
-        for part in sections
-    )
+    parts = "".join(part.html for part in sections)
     seed = "none" if origin.seed is None else str(origin.seed)
     options = " ".join(f"{name}={value}" for name, value in origin.options.items())
     made = f"sfumato {origin.version} · {origin.method} · {options} · seed {seed} · data {origin.fingerprint}"
@@ -71,23 +99,40 @@ def html_page(title: str, summary: str, sections: Sequence[Section], *, origin: 
 
 
 def html_table(
-    head: Sequence[str], rows: Sequence[Sequence[str]], *, name: str, best: Sequence[tuple[int, int]] = ()
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    name: str,
+    best: Sequence[tuple[int, int]] = (),
+    text: Sequence[int] = (),
 ) -> str:
     """Return a table that scrolls sideways where it is too wide; *best* marks cells as (row, column).
 
-    *name* is what a screen reader announces it by; no two tables of a page may share one.
+    *name* is what a screen reader announces it by; no two tables of a page may share one. *text* are the columns that
+    hold sentences. An interval in brackets stands small below its number.
     """
     marked = set(best)
-    top = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in head)
+    top = "".join(f'<th scope="col">{html.escape(cell)}</th>' if cell else "<td></td>" for cell in head)
     lines = []
     for r, row in enumerate(rows):
         cells = [f'<th scope="row">{html.escape(row[0])}</th>']
         for c, cell in enumerate(row[1:], start=1):
-            mark = ' class="best"' if (r, c) in marked else ""
-            cells.append(f"<td{mark}>{html.escape(cell)}</td>")
+            kind = ' class="best"' if (r, c) in marked else ' class="text"' if c in text else ""
+            cells.append(f"<td{kind}>{_with_interval(cell) if c not in text else html.escape(cell)}</td>")
         lines.append(f"<tr>{''.join(cells)}</tr>")
     # Scrolling by keyboard needs the region to take focus, and a name to be announced by.
     return (
-        f'<div class="scroll" role="region" aria-label="{html.escape(name)}" tabindex="0"><table><thead><tr>{top}</tr></thead>'
-        f"<tbody>{''.join(lines)}</tbody></table></div>"
+        f'<div class="scroll" role="region" aria-label="{html.escape(name)}" tabindex="0"><table>'
+        f"<thead><tr>{top}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
     )
+
+
+def _placed(piece: Piece) -> str:
+    if isinstance(piece, tuple):
+        return f'<div class="pair">{"".join(f"<div>{_placed(one)}</div>" for one in piece)}</div>'
+    return piece.html if isinstance(piece, Figure) else piece
+
+
+def _with_interval(cell: str) -> str:
+    number, bracket, interval = cell.partition(" [")
+    return f"{html.escape(number)}<small>[{html.escape(interval)}</small>" if bracket else html.escape(cell)

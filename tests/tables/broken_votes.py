@@ -246,6 +246,9 @@ def _wide() -> Iterator[Broken]:
     yield _csv(
         "several labels in a wide table", "item,ann,bob\ni1,x,y\ni2,x|y,x\n", "line 3, column 'ann': 'x|y' holds"
     )
+    half = "line 2, column 'label': 'x;y' holds several labels ('x', 'y')"
+    yield _csv("a label in a list that also stands alone", 'item,annotator,label\ni,a,"x;y"\ni,b,x\n', half)
+    yield _csv("a label in two lists", 'item,annotator,label\ni,a,"x;y"\ni,b,y;z\n', half)
     yield _csv("free text among the annotators", "item,ann,bob,why\ni1,x,y,so\ni2,y,x,thus\n", "'why' shares no label")
     yield _csv("NaN in a wide table", "item,ann,bob\ni1,x,x\ni2,x,NaN\n", "line 3, column 'bob': 'NaN'")
 

@@ -193,6 +193,10 @@ def test_labels_that_look_like_something_else_are_noted(tmp_path: Path) -> None:
     assert sf.read_annotations(path).notes[1:] == (
         "Taken for a label: 'NA', 'None'; drop those rows if it stands for a missing one.",
     )
+    path = table(tmp_path / "votes.csv", "item,annotator,label", "1,a,x|y", "2,a,z|w", "3,a,|v")
+    assert sf.read_annotations(path).notes[1:] == (
+        "Taken for one label each: 'x|y', 'z|w'; give each vote one label if they are several.",
+    )
     path = table(tmp_path / "votes.csv", "item,annotator,label", "1,a,1.0", "2,a,2.0")
     votes = sf.read_annotations(path)
     assert votes.classes == ("1.0", "2.0")

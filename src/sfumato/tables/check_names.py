@@ -6,7 +6,8 @@ __all__ = ["check_names", "notes_on_names"]
 
 import json
 import re
-from collections.abc import Sequence, Set
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
 from difflib import get_close_matches
 from typing import Any
 
@@ -21,7 +22,9 @@ from sfumato.tables.coding import Coder
 # Texts that stand for "no value" in other programs; as labels they are possible, and suspicious.
 _NOT_A_NUMBER = frozenset({"nan", "NaN", "NAN"})
 _PERHAPS_MISSING = frozenset({"NA", "N/A", "n/a", "None", "none", "null", "NULL", "<NA>", "?", "-", "#N/A"})
+# Commas and slashes stand in names of classes, too: only where all the parts are labels do they part them.
 _SEPARATORS = re.compile(r"\s*[|;,/]\s*")
+_LISTS = re.compile(r"\s*[|;]\s*")
 
 
 def check_names(votes: CodedVotes, classes: Sequence[str] | None) -> None:
@@ -39,6 +42,7 @@ def check_names(votes: CodedVotes, classes: Sequence[str] | None) -> None:
             raise InputError(f"{_place(votes, vote, what)}: the {what} is blank. Fill it in, or drop the row{more}.")
     labels = votes.labels.names()
     known = set(labels if classes is None else classes)
+    n_with = Counter(part for label in labels for part in set(_LISTS.split(label.strip())))
     for code, label in enumerate(labels):
         if label not in known:
             raise InputError(
@@ -46,7 +50,7 @@ def check_names(votes: CodedVotes, classes: Sequence[str] | None) -> None:
                 f"{_near(label, classes or ())}. Correct the label, or add it to the classes."
             )
         if classes is None:
-            fault = _fault(label, known)
+            fault = _fault(label, known, n_with)
             if fault:
                 raise InputError(f"{_of_label(votes, code)}: {fault}")
 
@@ -67,6 +71,9 @@ def notes_on_names(votes: CodedVotes) -> list[str]:
     suspicious = [label for label in labels if label in _PERHAPS_MISSING]
     if suspicious:
         notes.append(f"Taken for a label: {_listed(suspicious)}; drop those rows if it stands for a missing one.")
+    lists = [label for label in labels if len(list(filter(None, _LISTS.split(label)))) > 1]
+    if lists:
+        notes.append(f"Taken for one label each: {_listed(lists)}; give each vote one label if they are several.")
     if any(label.endswith(".0") for label in labels) and all(re.fullmatch(r"-?\d+\.0", label) for label in labels):
         notes.append(f"The labels are whole numbers with a point ({labels[0]!r}); they were kept as they are written.")
     last = votes.label[-1]
@@ -77,14 +84,14 @@ def notes_on_names(votes: CodedVotes) -> list[str]:
     return notes
 
 
-def _fault(label: str, labels: Set[str]) -> str | None:
-    """Return why a text is no label of one vote, if it is none."""
+def _fault(label: str, labels: Set[str], n_with: Mapping[str, int]) -> str | None:
+    """Return why a text is no label of one vote, if it is none; *n_with* counts the labels in which a part stands."""
     if label in _NOT_A_NUMBER:
         return (
             f"{label!r} stands for a missing label. Drop the row; if it is a class, name all with "
             "classes=… (on the command line --classes)."
         )
-    several = _several(label, labels)
+    several = _several(label, labels, n_with)
     if several:
         return (
             f"{label!r} holds several labels ({_listed(several)}). Decide for one, or give each a row with its "
@@ -93,8 +100,8 @@ def _fault(label: str, labels: Set[str]) -> str | None:
     return None
 
 
-def _several(label: str, labels: Set[str]) -> list[str]:
-    """Return the labels in a text that is a list of them, or that parts labels which also stand alone."""
+def _several(label: str, labels: Set[str], n_with: Mapping[str, int]) -> list[str]:
+    """Return the labels in a text that is a list of them, or that parts labels which also stand elsewhere."""
     text = label.strip()
     if text[:1] == "[" and text[-1:] == "]":
         try:
@@ -102,6 +109,9 @@ def _several(label: str, labels: Set[str]) -> list[str]:
         except (ValueError, RecursionError):
             return []
         return [str(value) for value in values]
+    parts = _LISTS.split(text)
+    if len(parts) > 1 and any(n_with[part] > 1 for part in parts if part):
+        return parts
     parts = _SEPARATORS.split(text)
     return parts if len(parts) > 1 and labels >= set(parts) else []
 

@@ -69,12 +69,9 @@ def check_file(path: str | PathLike[str]) -> Path:
     path = Path(path)
     try:
         found = path.stat()
-        if stat.S_ISDIR(found.st_mode):
-            raise InputError(f"{path} is a folder, not a file. Give the file inside it that holds the annotations.")
-        if not stat.S_ISREG(found.st_mode):
-            raise InputError(f"{path} is a pipe or a device, which can be read only once. Save it as a file first.")
-        with path.open("rb"):
-            pass
+        if stat.S_ISREG(found.st_mode):
+            with path.open("rb"):
+                pass
     except FileNotFoundError:
         raise InputError(f"There is no file {path}. Check the name and the folder ({Path.cwd()}).") from None
     except PermissionError:
@@ -82,6 +79,11 @@ def check_file(path: str | PathLike[str]) -> Path:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"{path} cannot be opened: {reason}.") from None
+    if stat.S_ISDIR(found.st_mode):
+        shown = path if path.name else path.resolve()
+        raise InputError(f"{shown} is a folder, not a file. Give the file inside it that holds the annotations.")
+    if not stat.S_ISREG(found.st_mode):
+        raise InputError(f"{path} is a pipe or a device, which can be read only once. Save it as a file first.")
     if found.st_size == 0:
         raise InputError(f"{path} is empty (0 bytes). Export it again.")
     return path

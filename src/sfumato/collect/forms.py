@@ -29,8 +29,11 @@ def answer_from_form(pairs: Sequence[tuple[str, str]], classes: Sequence[str]) -
     if mode in ("chips", "sliders"):
         names = [value for name, value in pairs if name == "class"]
         amounts = [value for name, value in pairs if name == "amount"]
-        # A class that stands twice keeps both numbers nowhere: the last one counts, as in any form that is filled in.
-        given = {name: _number(amount) for name, amount in zip(names, amounts, strict=False) if amount.strip()}
+        given: dict[str, Any] = {}
+        for name, amount in zip(names, amounts, strict=False):
+            if amount.strip():
+                # Two amounts for one class are no number, and the check of the answer says so.
+                given[name] = f"{given[name]}, {amount}" if name in given else _number(amount)
         return {"mode": mode, "chips" if mode == "chips" else "percents": given}
     answer: dict[str, Any] = {"mode": mode, "top": fields.get("top") or None}
     if mode in ("top1", "top2"):

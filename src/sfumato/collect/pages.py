@@ -1,0 +1,210 @@
+"""The pages for the person who answers, as whole HTML documents; what they say comes from the study and its language."""
+
+from __future__ import annotations
+
+__all__ = ["Pages"]
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from sfumato.collect.assets import Assets
+from sfumato.collect.languages import language
+from sfumato.collect.study import Mode, Study
+
+Reason = Literal["paused", "closed", "full", "busy"]
+
+# More classes than this are searched for by name; so many buttons would be a wall.
+_MANY = 24
+_MODULES = ("item.js", "answer.js", "draft.js", "keys.js", "places.js", "queue.js", "rows.js", "panel.js", "shown.js")
+_SECTIONS = ("item", "left", "problems", "saving", "finish")
+_TENS = ("Q", "…", "P")
+_KEYS: dict[Mode, tuple[tuple[tuple[str, ...], str], ...]] = {
+    "hard": ((("1", "…", "0"), "first"),),
+    "top1": ((("1", "…", "0"), "first"), (_TENS, "tens"), (("+", "−"), "ones")),
+    "top2": (
+        (("1", "…", "0"), "first"), (_TENS, "tens"), (("shift", "1", "…", "0"), "second"),
+        (("shift", *_TENS), "tens_second"), (("+", "−"), "ones"), (("X",), "others"),
+    ),
+    "chips": ((("1", "…", "0"), "add"), (("shift", "1", "…", "0"), "take")),
+    "sliders": ((("1", "…", "0"), "row"), (_TENS, "tens_row"), (("+", "−"), "ones")),
+}  # fmt: skip
+_KEYS_OF_ALL: tuple[tuple[tuple[str, ...], str], ...] = ((("Z",), "undo"), (("B",), "back"), (("enter",), "next"))
+
+
+class Pages:
+    """Renders every page of one study. *place* is what ``/api/places/N`` answers, *errors* the details of a 422."""
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+        self._words = language(study.language, folder=study.folder)
+        self._static = f"/static/{Assets().version}"
+        self._environment = Environment(
+            loader=FileSystemLoader(Path(__file__).parent / "templates"), autoescape=True, undefined=StrictUndefined,
+            trim_blocks=True, lstrip_blocks=True,
+        )  # fmt: skip
+        self._environment.filters["prose"] = _prose
+        self._environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
+        self._environment.globals.update(study=study, words=self._words, static=self._static)
+
+    def consent(self, *, csrf: str) -> str:
+        """Return the page that asks for consent."""
+        return self._page("consent", self._words("consent.heading"), csrf=csrf)
+
+    def instructions(
+        self,
+        *,
+        csrf: str,
+        quiz: Sequence[Mapping[str, Any]] = (),
+        examples: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> str:
+        """Return the instructions with the classes that need explaining, and the check that is asked until right.
+
+        *quiz* are the questions with what was chosen (an option or None) and whether that was wrong; *examples* are
+        items to show beside a class, by its name.
+        """
+        shown = examples or {}
+        return self._page(
+            "instructions", self._words("instructions.heading"), csrf=csrf, quiz=quiz, examples=shown,
+            described=[each for each in self._study.classes if each.description or each.name in shown],
+        )  # fmt: skip
+
+    def item(
+        self,
+        place: Mapping[str, Any],
+        *,
+        csrf: str,
+        key: str,
+        person: str,
+        places: Sequence[Mapping[str, Any]],
+        errors: Sequence[Mapping[str, str]] = (),
+    ) -> str:
+        """Return the page of one item, with what was said of it so far.
+
+        *key* makes a plain submission count once; *person* is a handle that all tabs of one person share; *places* are
+        the places of the person with their position, and whether they are answered.
+        """
+        return self._item(place, csrf=csrf, key=key, person=person, places=places, errors=errors)
+
+    def practice(
+        self, place: Mapping[str, Any], *, csrf: str, key: str, errors: Sequence[Mapping[str, str]] = ()
+    ) -> str:
+        """Return the page of an item to practise on."""
+        return self._item(place, csrf=csrf, key=key, errors=errors, practice=True)
+
+    def feedback(self, place: Mapping[str, Any], *, csrf: str, feedback: str, right: bool | None) -> str:
+        """Return the practice item with what is to be learnt from it; *right* is None where nothing was expected."""
+        return self._item(place, csrf=csrf, practice=True, feedback=feedback, right=right)
+
+    def finish(self, *, csrf: str, places: Sequence[Mapping[str, Any]]) -> str:
+        """Return the page after the last item: hand in, or look again."""
+        return self._page("finish", self._words("finish.heading"), csrf=csrf, last=places[-1]["place"] if places else 1)
+
+    def exit(
+        self, *, csrf: str, given: Mapping[str, str] | None = None, errors: Sequence[Mapping[str, str]] = ()
+    ) -> str:
+        """Return the questions at the end, with what was *given* by field, where it comes back with errors."""
+        problems = {each["field"]: each["message"] for each in errors}
+        return self._page("exit", self._words("exit.heading"), csrf=csrf, given=given or {}, problems=problems)
+
+    def done(self, *, code: str = "", link: str = "", mturk: Mapping[str, str] | None = None) -> str:
+        """Return the last page: thanks, the completion code, and the way back to the platform."""
+        return self._end("done", code, link, mturk)
+
+    def screened(self, *, code: str = "", link: str = "") -> str:
+        """Return the page of a person whom the study is not for."""
+        return self._end("screened", code, link, None)
+
+    def closed(self, reason: Reason) -> str:
+        """Return the page of a study that takes no answers just now, or no more."""
+        return self._notice(reason)
+
+    def preview(self) -> str:
+        """Return what is shown before a task is accepted on the platform."""
+        return self._notice("preview")
+
+    def trouble(self, status: int, message: str = "") -> str:
+        """Return the page of an error: nothing there, the visit has ended, too many requests, or our fault.
+
+        *message* is said instead of the usual text, where there is one.
+        """
+        kind = {404: "missing", 405: "missing", 401: "expired", 403: "expired", 429: "busy"}.get(status, "error")
+        return self._notice(kind, message)
+
+    def _item(
+        self,
+        place: Mapping[str, Any],
+        *,
+        csrf: str,
+        key: str = "",
+        person: str = "",
+        places: Sequence[Mapping[str, Any]] = (),
+        errors: Sequence[Mapping[str, str]] = (),
+        practice: bool = False,
+        feedback: str | None = None,
+        right: bool | None = None,
+    ) -> str:
+        study, words = self._study, self._words
+        many = len(study.classes) > _MANY
+        told = {name: value for name, value in place.items() if name != "classes"}
+        data = {
+            "csrf": csrf,
+            "person": person,
+            "practice": practice,
+            "place": told,
+            "places": list(places),
+            "mode": study.mode,
+            "chips": study.chips,
+            "exact": study.sliders_sum == "exact",
+            "rule": study.redistribute.get("rule", "clamp"),
+            "size": study.items.size,
+            "words": {section: words.section(section) for section in _SECTIONS}
+            | {"place": words.words["page.place"], "top": words.words["item.class"]},
+        }
+        if many and feedback is None:
+            data["classes"] = [each["name"] for each in place["classes"]]
+        legend = words(f"{study.person}.{_LEGENDS.get(study.mode, 'top')}", chips=study.chips)
+        before = [each for each in places if each["position"] < place.get("position", 0)]
+        return self._page(
+            "item", words("practice.heading" if practice else "item.heading"), csrf=csrf, key=key, place=place,
+            practice=practice, feedback=feedback, right=right, problems=errors, data=data, many=many, legend=legend,
+            said=place.get("draft") or place.get("answer") or {}, modules=_MODULES, answered=sum(bool(each["answered"]) for each in places),
+            back=before[-1]["place"] if before else None, last=places[-1]["place"] if places else None,
+            keys=self._keys(many),
+        )  # fmt: skip
+
+    def _keys(self, many: bool) -> list[tuple[list[str], str]]:
+        told = [*_KEYS[self._study.mode], *_KEYS_OF_ALL]
+        if many:
+            told = [((("/",), "search")), *(each for each in told if "1" not in each[0])]
+        names = {"shift": self._words("keys.shift"), "enter": self._words("keys.enter")}
+        return [([names.get(key, key) for key in keys], meaning) for keys, meaning in told]
+
+    def _end(self, part: str, code: str, link: str, mturk: Mapping[str, str] | None) -> str:
+        heading, text = self._words(f"{part}.heading"), self._words(f"{part}.text")
+        return self._page("end", heading, part=part, text=text, code=code, link=link, mturk=mturk)
+
+    def _notice(self, kind: str, message: str = "") -> str:
+        heading, text = self._words(f"notice.{kind}.heading"), message or self._words(f"notice.{kind}.text")
+        return self._page("notice", heading, text=text)
+
+    def _page(self, template: str, heading: str, **context: Any) -> str:
+        return self._environment.get_template(f"{template}.html").render(heading=heading, **context)
+
+
+_LEGENDS: dict[str, str] = {"chips": "chips", "sliders": "sliders"}
+
+
+def _prose(text: str) -> Markup:
+    """Return plain text as paragraphs, and lines that begin with "- " as a list; nothing in it is read as HTML."""
+    blocks = []
+    for block in text.replace("\r\n", "\n").strip().split("\n\n"):
+        lines = [line.strip() for line in block.split("\n") if line.strip()]
+        if lines and all(line.startswith("- ") for line in lines):
+            blocks.append(Markup("<ul>{}</ul>").format(Markup("").join(Markup("<li>{}</li>").format(line[2:]) for line in lines)))  # fmt: skip
+        elif lines:
+            blocks.append(Markup("<p>{}</p>").format(Markup("<br>").join(escape(line) for line in lines)))
+    return Markup("\n").join(blocks)

@@ -1,0 +1,45 @@
+"""The tables and figures of four papers, each an experiment of a few lines, run with one call and shown beside theirs.
+
+    from sfumato.reproduce import find, run, compare
+    experiment, = find("wright/table1")
+    run(experiment, folder=Path("reproduction"))
+    table = compare(experiment, Path("reproduction"))
+"""
+
+from __future__ import annotations
+
+__all__ = ["PAPERS", "Experiment", "Table", "compare", "experiments", "find", "names", "report_page", "run"]
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sfumato.reproduce.catalogue import PAPERS, experiments, find, names
+    from sfumato.reproduce.comparison import Table, compare
+    from sfumato.reproduce.experiment import Experiment
+    from sfumato.reproduce.page import report_page
+    from sfumato.reproduce.running import run
+
+_HOMES = {
+    "PAPERS": "catalogue",
+    "Experiment": "experiment",
+    "Table": "comparison",
+    "compare": "comparison",
+    "experiments": "catalogue",
+    "find": "catalogue",
+    "names": "catalogue",
+    "report_page": "page",
+    "run": "running",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'sfumato.reproduce' has no attribute {name!r}")
+    value = getattr(import_module(f"sfumato.reproduce.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,30 @@
+"""How long an experiment will take: from what was measured here, else from what was measured when it was written."""
+
+from __future__ import annotations
+
+__all__ = ["expected_seconds"]
+
+from pathlib import Path
+
+from sfumato.reproduce.experiment import Experiment, Size
+from sfumato.reproduce.results import Results
+
+
+def expected_seconds(experiment: Experiment, size: Size, *, folder: Path | None = None) -> float:
+    """Return the core-seconds of all runs of a size that are alike only once; stored runs set the pace.
+
+    A study knows the cost of a run of one core of the machine on which it was written. Where the folder holds runs of
+    the experiment at any size, the estimate is scaled by how long those took beside what was expected of them.
+    """
+    runs = {(run.config, run.seed): run for run in experiment.runs(size)}
+    total = sum(run.study.seconds_of(run.setting) for run in runs.values())
+    if folder is None:
+        return total
+    known = {(config, seed): found.seconds for (config, seed, _), found in Results(folder).known().items()}
+    took = planned = 0.0
+    for one in ("smoke", "small", "full"):
+        for run in experiment.runs(one):
+            if (run.config, run.seed) in known:
+                took += known[run.config, run.seed]
+                planned += run.study.seconds_of(run.setting)
+    return total * took / planned if planned else total

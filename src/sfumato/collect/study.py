@@ -24,7 +24,6 @@ __all__ = [
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal
 
 from sfumato.errors import OptionError, check_choice
@@ -36,7 +35,6 @@ PlatformKind = Literal["plain", "prolific", "mturk", "invitation"]
 Strategy = Literal["balanced", "active"]
 ExitKind = Literal["text", "choice", "scale"]
 
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
 _MOST_CLASSES = 10_000
 _LONGEST_NAME = 200
 
@@ -258,9 +256,9 @@ class Study:
     exit: Exit = field(default_factory=Exit)
     platform: Platform = field(default_factory=Platform)
     assignment: Assignment = field(default_factory=Assignment)
-    exclusions: Mapping[str, Any] = _NOTHING
-    bonus: Mapping[str, Any] = _NOTHING
-    redistribute: Mapping[str, Any] = _NOTHING
+    exclusions: Mapping[str, Any] = field(default_factory=dict)
+    bonus: Mapping[str, Any] = field(default_factory=dict)
+    redistribute: Mapping[str, Any] = field(default_factory=dict)
     folder: Path = Path()
 
     def __post_init__(self) -> None:

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli import aggregate, agreement, compare, data, demo, doctor, evaluate, screen
+from sfumato.cli import aggregate, agreement, compare, data, demo, doctor, evaluate, reproduce, screen
 from sfumato.core.version import __version__
 from sfumato.errors import SfumatoError, SfumatoWarning
 
@@ -46,6 +46,7 @@ compare.register(app)
 agreement.register(app)
 evaluate.register(app)
 app.add_typer(data.app, name="data")
+app.add_typer(reproduce.app, name="reproduce")
 demo.register(app)
 doctor.register(app)
 

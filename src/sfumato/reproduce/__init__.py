@@ -1,14 +1,26 @@
 """The tables and figures of four papers, each an experiment of a few lines, run with one call and shown beside theirs.
 
-    from sfumato.reproduce import find, run, compare
-    experiment, = find("wright/table1")
-    run(experiment, folder=Path("reproduction"))
-    table = compare(experiment, Path("reproduction"))
+from sfumato.reproduce import find, run, compare
+experiment, = find("wright/table1")
+run(experiment, folder=Path("reproduction"))
+table = compare(experiment, Path("reproduction"))
 """
 
 from __future__ import annotations
 
-__all__ = ["PAPERS", "Experiment", "Table", "compare", "experiments", "find", "names", "report_page", "run"]
+__all__ = [
+    "PAPERS",
+    "Experiment",
+    "Table",
+    "compare",
+    "experiments",
+    "find",
+    "names",
+    "report_markdown",
+    "report_page",
+    "run",
+    "run_all",
+]
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -17,8 +29,8 @@ if TYPE_CHECKING:
     from sfumato.reproduce.catalogue import PAPERS, experiments, find, names
     from sfumato.reproduce.comparison import Table, compare
     from sfumato.reproduce.experiment import Experiment
-    from sfumato.reproduce.page import report_page
-    from sfumato.reproduce.running import run
+    from sfumato.reproduce.page import report_markdown, report_page
+    from sfumato.reproduce.running import run, run_all
 
 _HOMES = {
     "PAPERS": "catalogue",
@@ -28,8 +40,10 @@ _HOMES = {
     "experiments": "catalogue",
     "find": "catalogue",
     "names": "catalogue",
+    "report_markdown": "page",
     "report_page": "page",
     "run": "running",
+    "run_all": "running",
 }
 
 

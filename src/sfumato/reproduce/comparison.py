@@ -25,7 +25,7 @@ _LEVEL = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Ours:
-    """A number of ours over its runs, with the bounds of a 95 % interval (Student's t over runs, or that of one run)."""
+    """A number of ours over its runs, with the bounds of a 95 % interval: Student's t over runs, or that of one run."""
 
     value: float
     low: float | None
@@ -65,7 +65,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """All that is known of an experiment at a size."""
+    """All that is known of an experiment at a size. ``places`` are the series and the x of each row of a figure."""
 
     experiment: Experiment
     size: Size
@@ -76,6 +76,7 @@ class Table:
     n_runs: int
     n_wanted: int
     seconds: float
+    places: Mapping[str, tuple[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,19 @@ def compare(experiment: Experiment, folder: Path, *, size: Size | None = None, s
         experiment, chosen, cells, tuple(_verdict(claim, cells) for claim in experiment.claims),
         _once(found.made_with for _, found in stored), _once(found.versions for _, found in stored),
         len(stored), len(experiment.runs(chosen, seeds=seeds)), sum(found.seconds for _, found in stored),
+        _places(experiment, stored),
     )  # fmt: skip
+
+
+def _places(experiment: Experiment, stored: list[tuple[Run, Found]]) -> dict[str, tuple[str, float]]:
+    """Return where each row stands in a figure: along a setting of its runs, or along a number that they gave."""
+    places: dict[str, tuple[str, float]] = {}
+    for run, found in stored if experiment.x else ():
+        for number in found.numbers:
+            x = number.value if number.metric == experiment.x else getattr(run.setting, experiment.x, None)
+            if isinstance(x, int | float):
+                places[number.row or run.row] = run.series, float(x)
+    return places
 
 
 def _stored(

@@ -60,13 +60,14 @@ class Absent:
 class Run:
     """One computation: the settings of an arm, with or without the quirk, and a seed.
 
-    ``row`` is the row of the table it stands in, ``unit`` what runs of different arms have in common (the network), so
-    that they are compared in pairs.
+    ``row`` is the row of the table it stands in, ``series`` the line of a figure, ``unit`` what runs of different arms
+    have in common (the network), so that they are compared in pairs.
     """
 
     study: Study
     arm: str
     row: str
+    series: str
     unit: str
     variant: Literal["corrected", "as published"]
     seed: int
@@ -74,11 +75,16 @@ class Run:
 
     @property
     def config(self) -> str:
-        """A hash of the study and of all settings: runs that have it in common are the same run."""
+        """A hash of the study and of what the settings change in its default: runs that share it are the same run.
+
+        Files count by their names (their content is in the fingerprint of the data), so that it holds on any machine.
+        """
+        default = asdict(self.study.default)
         paths = {one.name for one in fields(self.setting) if one.metadata.get("path")}
         plain = {
             name: Path(value).name if name in paths and value and not is_public(value) else value
             for name, value in asdict(self.setting).items()
+            if value != default[name]
         }
         said = json.dumps([self.study.name, self.study.revision, plain], sort_keys=True, ensure_ascii=False)
         return hashlib.blake2b(said.encode(), digest_size=12).hexdigest()
@@ -94,7 +100,8 @@ class Experiment:
     """A table or figure: its arms over one study, its sizes, its quirk, its claims, and the paper's numbers.
 
     ``exact`` says that nothing in it is random, so that every size is the same and the last digit counts. ``shows`` are
-    the metrics that its table has, where its runs give more. ``x`` is the setting that a figure draws along.
+    the metrics that its table has, where its runs give more. ``x`` is the setting, or the number,
+    that a figure draws along.
     """
 
     name: str
@@ -147,7 +154,7 @@ class Experiment:
                 said = {name: _in_words(value) for name, value in chosen.items()}
                 unit = ", ".join(text for name, text in said.items() if f"{{{name}}}" not in row)
                 full_name = ", ".join([arm.format(**said), *(said[name] for name in said if f"{{{name}}}" not in arm)])
-                names = {"arm": full_name, "row": row.format(**said), "unit": unit}
+                names = {"arm": full_name, "row": row.format(**said), "series": arm.format(**said), "unit": unit}
                 where = f"{self.source}, arm {arm!r},"
                 plain = self._with({**self.default, **settings, **chosen, **smaller}, where)
                 yield Run(self.study, variant="corrected", seed=seed, setting=plain, **names)

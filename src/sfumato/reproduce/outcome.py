@@ -28,7 +28,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The numbers of a run; ``made_with`` says what a reader must know (which encoder), ``predictions`` are by ``on``."""
+    """The numbers of a run; ``made_with`` says what one must know (which encoder), ``predictions`` are by ``on``."""
 
     numbers: tuple[Measured, ...]
     made_with: str = ""

@@ -81,6 +81,11 @@ class Results:
                 )
         return found
 
+    def has(self, experiment: str, run: Run, data: str) -> bool:
+        """Return whether a run is stored with the experiment."""
+        same = (pl.col("config") == run.config) & (pl.col("seed") == run.seed) & (pl.col("data") == data)
+        return not self.rows(experiment).filter(same).is_empty()
+
     def append(
         self, experiment: str, run: Run, outcome: Outcome, *, size: str, data: str, seconds: float, device: str
     ) -> None:
@@ -97,10 +102,16 @@ class Results:
             old = self.rows(experiment)
             same = (pl.col("config") == run.config) & (pl.col("seed") == run.seed) & (pl.col("data") == data)
             write_frame(path, pl.concat([old.filter(~same), new]), {"kind": "results", "experiment": experiment})
+        self._failure(run).unlink(missing_ok=True)
 
     def running(self, run: Run, data: str) -> Path:
         """Return the lock that a process holds while it computes a run, so that no two compute the same one."""
         return self._lock(f"run-{run.config}-{run.seed}-{data}")
+
+    def note_failure(self, run: Run, text: str) -> None:
+        """Write down what a run ran into, in full; it is taken away when the run succeeds."""
+        (self.folder / "failed").mkdir(parents=True, exist_ok=True)
+        self._failure(run).write_text(text, encoding="utf-8")
 
     def predictions(self, run: Run, data: str, on: str) -> Path:
         """Return the file of the predictions of a run on one set."""
@@ -113,6 +124,9 @@ class Results:
         (self.folder / "predictions").mkdir(parents=True, exist_ok=True)
         for on, found in predictions:
             storage.save(found, self.predictions(run, data, on))
+
+    def _failure(self, run: Run) -> Path:
+        return self.folder / "failed" / f"{run.config}-{run.seed}.txt"
 
     def _lock(self, name: str) -> Path:
         return self.folder / "locks" / f"{name.replace('/', '-')}.lock"

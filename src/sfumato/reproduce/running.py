@@ -1,11 +1,12 @@
-"""Running an experiment: what is missing is computed, run by run, here or in several processes."""
+"""Running experiments: what is missing is computed, run by run, here or in several processes."""
 
 from __future__ import annotations
 
-__all__ = ["Progress", "Summary", "run"]
+__all__ = ["Progress", "Summary", "run", "run_all"]
 
 import os
 import time
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
@@ -26,11 +27,12 @@ _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLAR
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """How many runs were computed, how many were there before, and why some could not be (a sentence for each)."""
+    """How many runs were computed, how many were there before; a sentence for each that was left out, or failed."""
 
     computed: int
     found: int
     left_out: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,10 @@ class _Job:
     device: str
     keep: bool
 
+    @property
+    def name(self) -> str:
+        return f"{self.experiment}, {self.run.arm}, {self.run.variant}, seed {self.run.seed}"
+
 
 def run(
     experiment: Experiment,
@@ -54,9 +60,24 @@ def run(
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> Summary:
-    """Compute the runs of an experiment that are not in *folder* yet; stop it at any time and call it again.
+    """Compute the runs of an experiment that are not in *folder* yet, as `run_all` does."""
+    return run_all([experiment], folder=folder, size=size, seeds=seeds, device=device, jobs=jobs, progress=progress)
 
-    *jobs* processes share the cores between them. Runs whose data are not on this machine are left out and told.
+
+def run_all(
+    experiments: Sequence[Experiment],
+    *,
+    folder: Path,
+    size: Size = "small",
+    seeds: int | None = None,
+    device: str = "cpu",
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Summary:
+    """Compute the runs of experiments that are not in *folder* yet; stop it at any time and call it again.
+
+    *jobs* processes share the cores between them. Runs whose data are not on this machine are left out and told, and
+    one that fails does not stop the others: what it ran into is told, and stands in ``failed`` beside the results.
     """
     if jobs < 1:
         raise OptionError(f"The option 'jobs' must be 1 or more. Got {jobs} instead.")
@@ -65,53 +86,89 @@ def run(
     wanted: dict[tuple[str, int], _Job] = {}
     left_out: dict[str, None] = {}
     found = 0
-    for one in experiment.runs(size, seeds=seeds):
-        missing = missing_data(one.data)
-        if missing:
-            left_out[f"{experiment.name}, {one.arm}: {missing}"] = None
-            continue
-        data = content_fingerprint(one.data)
-        job = _Job(experiment.name, one, size, data, folder, device, experiment.keep_predictions)
-        if (one.config, one.seed, data) in known and not _lacks_predictions(job):
-            found += 1
-        else:
-            wanted[one.config, one.seed] = job
-    todo = list(wanted.values())
-    for done, label in enumerate(_computed(todo, jobs), start=1):
+    for experiment in experiments:
+        for one in experiment.runs(size, seeds=seeds):
+            missing = missing_data(one.data)
+            if missing:
+                left_out[f"{experiment.name}, {one.arm}: {missing}"] = None
+                continue
+            data = content_fingerprint(one.data)
+            job = _Job(experiment.name, one, size, data, folder, device, experiment.keep_predictions)
+            if (one.config, one.seed, data) in known and not _lacks_predictions(job):
+                found += 1
+            elif (one.config, one.seed) not in wanted or job.keep:
+                wanted[one.config, one.seed] = job
+    # The longest first, so that none of them is left alone at the end.
+    todo = sorted(wanted.values(), key=lambda job: -job.run.study.seconds_of(job.run.setting))
+    failed = []
+    for done, (job, error) in enumerate(_computed(todo, jobs), start=1):
+        if error:
+            failed.append(f"{job.name}: {error}")
         if progress is not None:
-            progress(done, len(todo), label)
-    return Summary(len(todo), found, tuple(left_out))
+            progress(done, len(todo), job.name)
+    return Summary(len(todo) - len(failed), found, tuple(left_out), tuple(failed))
 
 
-def _computed(todo: Sequence[_Job], jobs: int) -> Iterator[str]:
-    if jobs == 1 or len(todo) <= 1:
-        yield from map(_compute, todo)
+def _computed(todo: Sequence[_Job], jobs: int) -> Iterator[tuple[_Job, str]]:
+    """Give each job with the error it ran into, or an empty text; what another process is at comes last."""
+    later = []
+    with _workers(min(jobs, len(todo))) as work:
+        for wait in (False, True):
+            for job, error in work(todo if not wait else later, wait):
+                if error is None:
+                    later.append(job)
+                else:
+                    yield job, error
+
+
+_Work = Callable[[Sequence[_Job], bool], Iterator[tuple[_Job, str | None]]]
+
+
+@contextmanager
+def _workers(count: int) -> Iterator[_Work]:
+    if count <= 1:
+        yield lambda todo, wait: ((job, _compute(job, wait)) for job in todo)
         return
-    with _threads(max(1, (os.cpu_count() or 1) // jobs)):
+    with _threads(max(1, _n_cores() // count)):
         # Fresh processes: a fork would inherit the threads of torch and polars in whatever state they are.
-        pool = ProcessPoolExecutor(min(jobs, len(todo)), mp_context=get_context("spawn"))
+        pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"))
+
+        def work(todo: Sequence[_Job], wait: bool) -> Iterator[tuple[_Job, str | None]]:
+            begun = {pool.submit(_compute, job, wait): job for job in todo}
+            for future in as_completed(begun):
+                yield begun[future], future.result()
+
         try:
-            for future in as_completed([pool.submit(_compute, job) for job in todo]):
-                yield future.result()
+            yield work
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _compute(job: _Job) -> str:
-    """Compute one run and store it; if another process has done so in the meantime, there is nothing to do."""
+def _compute(job: _Job, wait: bool) -> str | None:
+    """Compute one run and store it; return the error it ran into, or None where another process is at it.
+
+    Where another process has stored it in the meantime there is nothing to do.
+    """
     results = Results(job.folder)
-    with locked(results.running(job.run, job.data)):
-        if (job.run.config, job.run.seed, job.data) not in results.known() or _lacks_predictions(job):
-            start = time.perf_counter()
+    with locked(results.running(job.run, job.data), wait=wait) as ours:
+        if not ours:
+            return None
+        if results.has(job.experiment, job.run, job.data) and not _lacks_predictions(job):
+            return ""
+        start = time.perf_counter()
+        try:
             outcome = job.run.study.measure(job.run.setting, seed=job.run.seed, device=job.device)
-            seconds = time.perf_counter() - start
-            if job.keep:
-                # Before the rows: whoever finds the rows finds the predictions, too.
-                results.keep(job.run, job.data, outcome.predictions.items())
-            results.append(
-                job.experiment, job.run, outcome, size=job.size, data=job.data, seconds=seconds, device=job.device
-            )
-    return f"{job.run.arm}, seed {job.run.seed}"
+        except Exception as error:
+            results.note_failure(job.run, f"{job.name}\n{job.run.setting}\n\n{traceback.format_exc()}")
+            return f"{type(error).__name__}: {error}"
+        seconds = time.perf_counter() - start
+        if job.keep:
+            # Before the rows: whoever finds the rows finds the predictions, too.
+            results.keep(job.run, job.data, outcome.predictions.items())
+        results.append(
+            job.experiment, job.run, outcome, size=job.size, data=job.data, seconds=seconds, device=job.device
+        )
+    return ""
 
 
 def _lacks_predictions(job: _Job) -> bool:
@@ -119,6 +176,11 @@ def _lacks_predictions(job: _Job) -> bool:
         return False
     stem = Results(job.folder).predictions(job.run, job.data, "").name.removesuffix("test.parquet")
     return not any((job.folder / "predictions").glob(f"{stem}*.parquet"))
+
+
+def _n_cores() -> int:
+    """Return how many cores this process may use, which in a container may be fewer than the machine has."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager

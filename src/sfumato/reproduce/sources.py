@@ -47,7 +47,7 @@ def judged(name: str, options: Mapping[str, Any], *, gold: str = "") -> tuple[An
 
 
 def content_fingerprint(names: Iterable[str]) -> str:
-    """Return a hash of the content of all files behind *names*: the same files give the same text, wherever they lie."""
+    """Return a hash of the content of all files behind *names*: the same files give the same, wherever they lie."""
     digest = hashlib.blake2b(digest_size=12)
     for name in sorted(set(names)):
         for path in _files(name):

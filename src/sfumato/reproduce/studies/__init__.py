@@ -20,7 +20,8 @@ from sfumato.reproduce.outcome import Outcome
 class Study:
     """A procedure by name. Its module has ``Setting`` (the typed default), ``measure``, ``data_of`` and ``seconds_of``.
 
-    ``revision`` is raised when the same settings come to mean other numbers: results of the old one are not taken.
+    ``revision`` is raised when a default changes, or when the same settings come to mean other numbers: results of the
+    old one are not taken.
     """
 
     name: str

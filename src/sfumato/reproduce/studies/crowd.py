@@ -26,15 +26,15 @@ _ACCURATE = 0.75
 class Crowd:
     """Which crowd, and how its numbers are counted.
 
-    ``data`` is the name of a public set, with its ``options``, or a file of votes; ``gold`` a file of reference classes.
+    ``data`` is the name of a public set, with its ``options``, or a file of votes; ``gold`` a file of references.
     ``panels_of`` leaves only the items that have exactly so many annotations (0: all). ``singles`` says whether an item
     with one annotation is left out of the agreement or counts as full agreement. ``counted_classes`` divides the coder
     to label ratio by another number of classes than the data have (0: by theirs).
     """
 
-    data: str = "rte"
+    data: str = field(default="rte", metadata={"path": True})
     options: Mapping[str, Any] = field(default_factory=dict)
-    gold: str = ""
+    gold: str = field(default="", metadata={"path": True})
     panels_of: int = 0
     singles: Literal["leave_out", "agree"] = "leave_out"
     counted_classes: int = 0

@@ -1,4 +1,4 @@
-"""How far views are apart, and how near their centroid is to each (Wright and Augenstein 2024, figure 4, section 5.4)."""
+"""How far views are apart, and how near their centroid is to each (Wright and Augenstein 2024, 5.4)."""
 
 from __future__ import annotations
 
@@ -68,7 +68,8 @@ def measure(setting: Divergences, *, seed: int = 0, device: str = "cpu") -> Outc
         }
         points += [(float(near[name].mean()), float(others[name].mean())) for name in said]
         every = np.corrcoef(np.concatenate(list(near.values())), np.concatenate(list(others.values())))
-        numbers.append(Measured("correlation_of_divergences", float(every[0, 1]), on, "all items", n=sum(map(len, near.values()))))
+        n_points = sum(map(len, near.values()))
+        numbers.append(Measured("correlation_of_divergences", float(every[0, 1]), on, "all items", n=n_points))
     if len(points) > 2:
         found_in = float(np.corrcoef(np.array(points).T)[0, 1])
         numbers.append(Measured("correlation_of_divergences", found_in, "", "all views", n=len(points)))

@@ -15,7 +15,7 @@ from sfumato.core.responses import Response, annotations_of, contradictions, dis
 from sfumato.core.simplex import entropy, normalise
 from sfumato.core.soft_labels import SoftLabels
 from sfumato.data import DataSet, load
-from sfumato.evaluate import entropy_correlation_score, values_wasserstein_error, wasserstein_error
+from sfumato.evaluate import wasserstein_error
 from sfumato.evaluate.bootstrap import bootstrap_interval
 from sfumato.evaluate.sums import correlation_sums
 from sfumato.evaluate.values_wasserstein import values_wasserstein_error_per_item
@@ -68,21 +68,23 @@ def _alike(ours: SoftLabels, theirs: SoftLabels) -> list[Measured]:
     correlation = bootstrap_interval(correlation_sums(own, voted))
     apart = bootstrap_interval(values_wasserstein_error_per_item(ours, theirs))
     n = ours.n_items
+    on = "CIFAR-10H"
     return [
-        Measured("entropy_correlation_score", correlation.value, "CIFAR-10H", low=correlation.low, high=correlation.high, n=n),
-        Measured("values_wasserstein_error", apart.value, "CIFAR-10H", low=apart.low, high=apart.high, n=n),
-        Measured("wasserstein_error", wasserstein_error(ours, theirs), "CIFAR-10H", n=n),
+        Measured("entropy_correlation_score", correlation.value, on, "", correlation.low, correlation.high, n),
+        Measured("values_wasserstein_error", apart.value, on, "", apart.low, apart.high, n),
+        Measured("wasserstein_error", wasserstein_error(ours, theirs), on, n=n),
         Measured("mean_entropy", float(own.mean()), "soft labels", n=n),
-        Measured("mean_entropy", float(voted.mean()), "CIFAR-10H", n=n),
-    ]  # fmt: skip
+        Measured("mean_entropy", float(voted.mean()), on, n=n),
+    ]
 
 
 def _people(data: DataSet) -> list[Measured]:
-    """Return what is known of the people themselves: how often they are right, how long they take, whether they stay."""
+    """Return what is known of the people: how often they are right, how long they take, whether they stay."""
     gold = dict(zip(data.gold.items, data.gold.names(), strict=True)) if data.gold else {}
     answers = data.responses
     top = [one.stated[0][0] == gold[one.item] for one in answers]
     either = [gold[one.item] in [name for name, _ in one.stated[:2]] for one in answers]
+    contradict = [bool(contradictions(one, data.classes)) for one in answers]
     seconds = [one.seconds for one in answers if one.seconds is not None]
     numbers = {
         "n_annotations": float(len(answers)),
@@ -91,7 +93,7 @@ def _people(data: DataSet) -> list[Measured]:
         "top_class_accuracy": float(np.mean(top)),
         "top_two_accuracy": float(np.mean(either)),
         "median_seconds": float(np.median(seconds)),
-        "share_that_contradict_themselves": float(np.mean([bool(contradictions(one, data.classes)) for one in answers])),
+        "share_that_contradict_themselves": float(np.mean(contradict)),
     }
     if data.repeats:
         numbers |= _again(answers, data.repeats)
@@ -111,7 +113,7 @@ def _again(first: Sequence[Response], second: Sequence[Response]) -> dict[str, f
 
 
 def _by_entropy(setting: Elicited, data: DataSet, theirs: SoftLabels) -> list[Measured]:
-    """Return, for groups of images of rising entropy in CIFAR-10H, the mass on the top class and the possible classes."""
+    """Return the mass on the top class and the possible classes for groups of images of rising entropy."""
     row = {item: place for place, item in enumerate(theirs.items)}
     of_answer = np.array([row[one.item] for one in data.responses])
     labels = [
@@ -120,7 +122,8 @@ def _by_entropy(setting: Elicited, data: DataSet, theirs: SoftLabels) -> list[Me
     ]
     n_images = np.bincount(of_answer, minlength=theirs.n_items)
     mass = np.bincount(of_answer, weights=[label.max() for label in labels]) / n_images
-    possible = np.bincount(of_answer, weights=[len(data.classes) - len(one.impossible) for one in data.responses]) / n_images
+    left = [len(data.classes) - len(one.impossible) for one in data.responses]
+    possible = np.bincount(of_answer, weights=left) / n_images
     people = entropy(theirs.probs, normalised=True)
     numbers = [
         Measured("correlation_with_entropy", float(np.corrcoef(values, people)[0, 1]), on, "all images", n=len(people))

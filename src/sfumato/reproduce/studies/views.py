@@ -28,13 +28,13 @@ _PUBLISHED_FLOOR = -15.0
 class Views:
     """Which annotations, which views of them, and how they are joined.
 
-    ``data`` is the name of a public set, with its ``options``, or a file of votes; ``gold`` a file of reference classes.
-    ``methods`` are the names of views with their options; ``names`` says what the table calls them. The temperatures are
-    found ``as_published`` by the authors' schedule with its ``learning_rate``, or exactly. ``on`` is what the set is
-    called in the table.
+    ``data`` is the name of a public set, with its ``options``, or a file of votes; ``gold`` a file of references.
+    ``methods`` are the names of views with their options; ``names`` says what the table calls them. The temperatures
+    are found ``as_published`` by the authors' schedule with its ``learning_rate``, or exactly. ``on`` is what the set
+    is called in the table.
     """
 
-    data: str = "rte"
+    data: str = field(default="rte", metadata={"path": True})
     options: Mapping[str, Any] = field(default_factory=dict)
     gold: str = field(default="", metadata={"path": True})
     methods: Mapping[str, Any] = field(
@@ -51,10 +51,10 @@ Setting = Views
 
 
 def measure(setting: Views, *, seed: int = 0, device: str = "cpu") -> Outcome:
-    """Return the accuracy of each view and join against gold, with an interval over items; ties go to the first class."""
+    """Return the accuracy of each view and join against gold, with an interval; ties go to the first class."""
     votes, gold = judged(setting.data, setting.options, gold=setting.gold)
     if gold is None:
-        raise InputError(f"{setting.data} comes without gold, against which views are measured here. Name a file of it.")
+        raise InputError(f"{setting.data} has no gold, against which views are measured here. Name a file of it.")
     found = joined_views(setting, votes, seed=seed)
     truth = gold.aligned(votes.items, votes.classes)
     known = truth >= 0

@@ -1,0 +1,240 @@
+"""``sfumato reproduce``: the tables and figures of four papers, and experiments of one's own."""
+
+from __future__ import annotations
+
+__all__ = ["app", "list_experiments", "report", "run", "show"]
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sfumato.cli import screen
+from sfumato.errors import OptionError
+
+if TYPE_CHECKING:
+    from sfumato.reproduce.comparison import Table
+    from sfumato.reproduce.experiment import Experiment, Size
+
+app = typer.Typer(help="The tables and figures of four papers, and experiments of one's own.", no_args_is_help=True)
+
+_FOLDER = Path("reproduction")
+Names = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="NAME...", help="An experiment (wright/table1), a paper (wright), all, or a .toml of one's own."
+    ),
+]
+Folder = Annotated[Path, typer.Option(help="The folder of the results.")]
+Json = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
+
+
+@app.command("list", epilog="Example: sfumato reproduce list")
+def list_experiments(folder: Folder = _FOLDER, json: Json = False) -> None:
+    """List every table and figure: what it needs, whether the data are here, and how long it takes at each size."""
+    from sfumato.reproduce.catalogue import experiments
+    from sfumato.reproduce.expected import expected_seconds
+    from sfumato.reproduce.experiment import SIZES
+
+    lines = [
+        {
+            "name": one.name, "title": one.title, "needs": _needs(one), "missing": _missing(one),
+            **{size: expected_seconds(one, size, folder=folder) for size in SIZES},
+        }
+        for one in experiments()
+    ]  # fmt: skip
+    if json:
+        screen.say_json(lines)
+        return
+    screen.table(
+        ["name", "what", "data", *(f"{size}" for size in SIZES)],
+        [
+            [
+                str(line["name"]), str(line["title"]), "missing" if line["missing"] else "here",
+                *("same" if size != "smoke" and one.exact else _spoken(float(line[size])) for size in SIZES),
+            ]
+            for line, one in zip(lines, experiments(), strict=True)
+        ],
+        left=3,
+    )  # fmt: skip
+    screen.say("")
+    screen.say("Times are those of one core of the machine they were written on, scaled by what was measured here.")
+
+
+@app.command("run", epilog="Example: sfumato reproduce run collins/table2 --size smoke --jobs 2")
+def run(
+    name: Names,
+    size: Annotated[
+        str, typer.Option(help="smoke, small or full: how long, how wide, on how much, how often.")
+    ] = "small",
+    seeds: Annotated[int | None, typer.Option(help="How many seeds, in place of the number of the size.")] = None,
+    device: Annotated[str, typer.Option(help="Where to train: cpu, cuda, cuda:1, mps.")] = "cpu",
+    jobs: Annotated[int, typer.Option(help="How many processes share the cores.")] = 1,
+    folder: Folder = _FOLDER,
+    json: Json = False,
+) -> None:
+    """Compute what is missing of experiments, and show each beside the paper; stop it at any time and run it again.
+
+    A run that is stored is never computed again, whichever experiment it belongs to.
+    """
+    from sfumato.reproduce.comparison import compare
+    from sfumato.reproduce.running import run_all
+
+    chosen = _found(name)
+    of_size = _size(size)
+    with screen.working(f"Running {', '.join(name)}") as advance:
+        summary = run_all(
+            chosen, folder=folder, size=of_size, seeds=seeds, device=device, jobs=jobs,
+            progress=lambda done, total, _: advance(done, total),
+        )  # fmt: skip
+    for line in (*summary.left_out, *summary.failed):
+        screen.note(line)
+    tables = [compare(one, folder, size=of_size, seeds=seeds) for one in chosen]
+    if json:
+        screen.say_json({"computed": summary.computed, "found": summary.found, "left_out": list(summary.left_out),
+                         "failed": list(summary.failed), "tables": [_plain(table) for table in tables]})  # fmt: skip
+    else:
+        for table in tables if len(tables) < 4 else ():
+            _tell(table)
+        screen.say(f"{summary.computed:,} runs computed, {summary.found:,} were there. → {folder}")
+    if summary.failed:
+        raise typer.Exit(1)
+
+
+@app.command("show", epilog="Example: sfumato reproduce show wright/table1")
+def show(
+    name: Names,
+    size: Annotated[
+        str | None, typer.Option(help="smoke, small or full; the largest with results if not given.")
+    ] = None,
+    folder: Folder = _FOLDER,
+    json: Json = False,
+) -> None:
+    """Show the paper's numbers beside ours: interval, digits, sign of the effect, and what deviates."""
+    from sfumato.reproduce.comparison import compare
+
+    tables = [compare(one, folder, size=None if size is None else _size(size)) for one in _found(name)]
+    if json:
+        screen.say_json([_plain(table) for table in tables])
+        return
+    for table in tables:
+        _tell(table)
+
+
+@app.command("report", epilog="Example: sfumato reproduce report all --out reproduction.html")
+def report(
+    name: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME...]", help="Experiments, papers, or .toml files; all if none.")
+    ] = None,
+    out: Annotated[
+        list[Path] | None, typer.Option(help="The file to write: .html (with figures) or .md; may be given twice.")
+    ] = None,
+    size: Annotated[
+        str | None, typer.Option(help="smoke, small or full; the largest with results if not given.")
+    ] = None,
+    folder: Folder = _FOLDER,
+) -> None:
+    """Write one page of all results: tables beside the papers', figures, claims, seeds and intervals."""
+    from sfumato.reproduce.comparison import compare
+    from sfumato.reproduce.page import report_markdown, report_page
+    from sfumato.tables.write import write_whole
+
+    targets = out or [Path("reproduction.html")]
+    for target in targets:
+        if target.suffix.lower() not in (".html", ".md"):
+            raise OptionError(f"A page of results is written as .html or .md. Got {target} instead.")
+    of_size = None if size is None else _size(size)
+    with screen.working("Comparing"):
+        tables = [compare(one, folder, size=of_size) for one in _found(name or ["all"])]
+    for target in targets:
+        write_whole(target, (report_page if target.suffix.lower() == ".html" else report_markdown)(tables))
+        screen.say(f"→ {target}")
+
+
+def _found(names: list[str]) -> list[Experiment]:
+    from sfumato.reproduce.catalogue import find
+
+    found = {one.source: one for name in names for one in find(name)}
+    return list(found.values())
+
+
+def _size(said: str) -> Size:
+    from sfumato.errors import check_choice
+    from sfumato.reproduce.experiment import SIZES
+
+    return check_choice(said, SIZES, option="size")  # type: ignore[return-value]
+
+
+def _needs(one: Experiment) -> list[str]:
+    return sorted({name for run in one.runs("full", seeds=1) for name in run.data})
+
+
+def _missing(one: Experiment) -> list[str]:
+    from sfumato.reproduce.sources import missing_data
+
+    return [name for name in _needs(one) if missing_data([name])]
+
+
+def _spoken(seconds: float) -> str:
+    if seconds < 90:
+        return f"{max(seconds, 1):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:,.0f} h"
+
+
+def _tell(table: Table) -> None:
+    from sfumato.reproduce.layout import HEAD, cells_in_words, verdicts_in_words
+
+    one = table.experiment
+    screen.say(f"{one.name}: {one.title}")
+    size = "the same at every size" if one.exact else f"size {table.size}, {one.n_seeds(table.size)} seeds"
+    screen.say(f"{size}; {table.n_runs} of {table.n_wanted} runs, {table.seconds:,.0f} s. {'; '.join(table.made_with)}")
+    lines = cells_in_words(table)
+    shown = [place for place in range(len(HEAD)) if any(line[place] for line in lines)]
+    screen.table([HEAD[place] for place in shown], [[line[place] for place in shown] for line in lines], left=3)
+    claims = verdicts_in_words(table)
+    if claims is not None:
+        screen.say("")
+        screen.table(claims.head, claims.rows)
+    screen.say("")
+    for line in one.notes:
+        screen.say(line)
+    if one.quirk is not None:
+        screen.say(f"As published: {one.quirk.why}")
+    screen.say("")
+
+
+def _plain(table: Table) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return {
+        "experiment": table.experiment.name,
+        "size": table.size,
+        "runs": table.n_runs,
+        "wanted": table.n_wanted,
+        "seconds": table.seconds,
+        "made_with": list(table.made_with),
+        "cells": [
+            {
+                "row": cell.row, "on": cell.on, "metric": cell.metric,
+                "paper": cell.printed.text if cell.printed else None, "ours": _number(cell.ours),
+                "as_published": _number(cell.as_published), "same_digits": cell.same_digits,
+                "same_sign": cell.same_sign, "absent": cell.absent,
+            }
+            for cell in table.cells
+        ],
+        "claims": [
+            {**asdict(verdict.claim), "paper": verdict.printed, "difference": _finite(verdict.difference),
+             "low": verdict.low, "high": verdict.high, "pairs": verdict.n_pairs, "verdict": verdict.word}
+            for verdict in table.verdicts
+        ],
+    }  # fmt: skip
+
+
+def _number(ours: Any) -> dict[str, Any] | None:
+    if ours is None:
+        return None
+    return {"value": _finite(ours.value), "low": ours.low, "high": ours.high, "runs": ours.n_runs}
+
+
+def _finite(value: float) -> float | None:
+    return value if value == value else None

@@ -1,0 +1,131 @@
+"""A comparison laid out: what stands in which column, in words, for the screen and for a page."""
+
+from __future__ import annotations
+
+__all__ = ["HEAD", "Grid", "cells_in_words", "grids", "verdicts_in_words"]
+
+import math
+from dataclasses import dataclass
+
+from sfumato.reproduce.comparison import Cell, Ours, Table, Verdict, lower_is_better
+from sfumato.reproduce.published import Printed
+
+HEAD = ("row", "on", "number", "paper", "ours [95 %]", "as published", "digits", "sign")
+_VERDICT_HEAD = ("claim", "in the paper", "ours [95 %]", "pairs", "")
+# Up to so many numbers stand side by side; more stand below each other.
+_ABREAST = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table of texts with a title; ``good`` marks the cells, as (row, column), that meet what is printed."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    good: tuple[tuple[int, int], ...] = ()
+
+
+def cells_in_words(table: Table) -> list[tuple[str, ...]]:
+    """Return one line of texts for each cell, under `HEAD`."""
+    return [
+        (
+            cell.row, cell.on, _named(cell.metric), cell.printed.text if cell.printed else "",
+            _number(cell.ours, cell.printed) or cell.absent, _number(cell.as_published, cell.printed),
+            _yes(cell.same_digits) if table.experiment.exact else "", _yes(cell.same_sign),
+        )
+        for cell in table.cells
+    ]  # fmt: skip
+
+
+def verdicts_in_words(table: Table) -> Grid | None:
+    """Return the claims with the difference between their two rows, in the paper and here."""
+    if not table.verdicts:
+        return None
+    return Grid("What the paper claims", _VERDICT_HEAD, tuple(map(_verdict, table.verdicts)))
+
+
+def grids(table: Table) -> list[Grid]:
+    """Return the cells as tables like the paper's: one for each set, the numbers side by side where they are few."""
+    places = dict.fromkeys(cell.on for cell in table.cells)
+    return [_grid(table, on, [cell for cell in table.cells if cell.on == on]) for on in places]
+
+
+def _grid(table: Table, on: str, cells: list[Cell]) -> Grid:
+    metrics = list(dict.fromkeys(cell.metric for cell in cells))
+    odd, printed = any(cell.as_published for cell in cells), any(cell.printed for cell in cells)
+    whose = (*(["paper"] if printed else []), "ours", *(["as published"] if odd else []))
+    if len(metrics) > _ABREAST:
+        lines = [((cell.row, _named(cell.metric)), (cell,)) for cell in cells]
+        head: tuple[str, ...] = ("", "", *whose)
+    else:
+        by_row = {cell.row: {each.metric: each for each in cells if each.row == cell.row} for cell in cells}
+        lines = [((row,), tuple(found.get(metric) for metric in metrics)) for row, found in by_row.items()]  # type: ignore[misc]
+        named = [f"{_named(metric)} {_arrow(metric)}".strip() for metric in metrics]
+        head = ("", *(f"{name}: {who}" if len(whose) > 1 else name for name in named for who in whose))
+    rows, good = [], []
+    for place, (names, found) in enumerate(lines):
+        texts = list(names)
+        for cell in found:
+            if cell is not None and _meets(table, cell):
+                good.append((place, len(texts) + printed))
+            texts += _texts(cell, printed, odd)
+        rows.append(tuple(texts))
+    return Grid(on, head, tuple(rows), tuple(good))
+
+
+def _texts(cell: Cell | None, printed: bool, odd: bool) -> list[str]:
+    if cell is None:
+        return [""] * (1 + printed + odd)
+    paper = cell.printed.text if cell.printed else ""
+    ours = _number(cell.ours, cell.printed) or _short(cell.absent)
+    return [*([paper] if printed else []), ours, *([_number(cell.as_published, cell.printed)] if odd else [])]
+
+
+def _meets(table: Table, cell: Cell) -> bool:
+    return bool(cell.same_digits if table.experiment.exact else cell.same_sign)
+
+
+def _number(ours: Ours | None, printed: Printed | None) -> str:
+    if ours is None or math.isnan(ours.value):
+        return ""
+    interval = "" if ours.low is None or ours.high is None else f" [{_plain(ours.low)}, {_plain(ours.high)}]"
+    return (_plain(ours.value) if printed is None else _like(ours.value, printed)) + interval
+
+
+def _like(value: float, printed: Printed) -> str:
+    """Return our number in the unit of the paper's, with a digit more where there is one more to see."""
+    shown = f"{value * printed.scale:,.{printed.digits + (0 if value == int(value) else 1)}f}"
+    return shown + (" %" if printed.scale == 100 else "")
+
+
+def _plain(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) and abs(value) >= 2 else f"{value:.4g}"
+
+
+def _verdict(verdict: Verdict) -> tuple[str, ...]:
+    interval = "" if verdict.low is None or verdict.high is None else f" [{verdict.low:+.3g}, {verdict.high:+.3g}]"
+    where = f" ({_named(verdict.claim.metric)}{f', {verdict.claim.on}' if verdict.claim.on else ''})"
+    return (
+        verdict.claim.text + where,
+        "" if verdict.printed is None else f"{verdict.printed:+.3g}",
+        "" if math.isnan(verdict.difference) else f"{verdict.difference:+.3g}{interval}",
+        str(verdict.n_pairs or ""),
+        verdict.word,
+    )
+
+
+def _named(metric: str) -> str:
+    return metric.replace("_", " ")
+
+
+def _arrow(metric: str) -> str:
+    return "↓" if lower_is_better(metric) else "↑" if metric.endswith("_score") else ""
+
+
+def _yes(said: bool | None) -> str:
+    return "" if said is None else "same" if said else "other"
+
+
+def _short(text: str) -> str:
+    return text.partition(":")[0]

@@ -136,7 +136,7 @@ def form_targets(study: Study) -> tuple[str, ...]:
 def _told(query: Mapping[str, str], name: str, *, needed: bool = True) -> str:
     value = query.get(name, "").strip()
     # An unfilled placeholder of the platform would make one person of everybody.
-    unfilled = value.startswith("{{") or value.startswith("${")
+    unfilled = value.startswith(("{{", "${"))
     if (needed and not value) or unfilled or len(value) > _LONGEST or not value.isprintable():
         raise ArrivalError(f"The address must carry {name}, as the platform fills it in. Got {value[:40]!r} instead.")
     return value

@@ -21,6 +21,7 @@ from sfumato.collect.store import (
     ExclusionRun,
     ExitRow,
     PersonRow,
+    PlaceKind,
     PlaceRow,
     Progress,
     Receipt,
@@ -44,6 +45,7 @@ _RESPONSE = (
 _STEPS = ("consented", "instructed", "practised", "assigned", "finished", "done", "screened", "released")
 _LATEST = """not exists (select 1 from responses as later where later.person = responses.person
     and later.kind = responses.kind and later.place = responses.place and later.revision > responses.revision)"""
+_WORKING = "assigned_at is not null and coalesce(finished_at, done_at, screened_at, released_at) is null"
 _LEFT_OUT = "select person from verdicts where leave_out and run = (select max(number) from exclusion_runs)"
 
 
@@ -69,7 +71,6 @@ class SqliteStore:
             connection.close()
         self._writer = Writer(self._open(path))
         self._payments = Writer(self._open(self.payments_path))
-        self._version = 0
 
     def _open(self, path: Path) -> sqlite3.Connection:
         if not path.exists():
@@ -99,8 +100,8 @@ class SqliteStore:
 
     @property
     def version(self) -> int:
-        """A number that grows when what is usable changes."""
-        return self._version
+        """A number that grows when what is usable changes, whoever changes it."""
+        return int(_meta(self._reader(), "version") or 0)
 
     # What adds something.
 
@@ -288,12 +289,7 @@ class SqliteStore:
             _set_meta(connection, "version", str(int(_meta(connection, "version") or 0) + 1))
             return result
 
-        future = self._add(change)
-        future.add_done_callback(lambda _: self._grow())
-        return future
-
-    def _grow(self) -> None:
-        self._version += 1
+        return self._add(change)
 
     # What reads.
 
@@ -311,6 +307,15 @@ class SqliteStore:
         row = self._reader().execute(f"{_select(_PERSON, 'people')} where id = ?", (person,)).fetchone()
         return None if row is None else _person(row)
 
+    def person_of_visitor(self, visitor: str) -> PersonRow | None:
+        """Return the person of a keyed hash of the platform's id."""
+        row = self._reader().execute(f"{_select(_PERSON, 'people')} where visitor = ?", (visitor,)).fetchone()
+        return None if row is None else _person(row)
+
+    def working(self) -> list[PersonRow]:
+        """Return the people who have places and have neither handed in nor left."""
+        return [_person(row) for row in self._reader().execute(f"{_select(_PERSON, 'people')} where {_WORKING}")]
+
     def people(self) -> list[PersonRow]:
         """Return everybody, in order of arrival."""
         return [_person(row) for row in self._reader().execute(f"{_select(_PERSON, 'people')} order by rowid")]
@@ -322,11 +327,41 @@ class SqliteStore:
         )
         return [PlaceRow(*row[:4], lapsed=bool(row[4])) for row in rows]
 
-    def responses(self, person: str | None = None, *, latest: bool = True) -> Iterator[ResponseRow]:
-        """Yield what was said, in order of arrival; *latest* leaves out what was changed later."""
-        conditions = [*(["person = ?"] if person is not None else []), *([_LATEST] if latest else [])]
-        where = f"where {' and '.join(conditions)}" if conditions else ""
-        rows = self._reader().execute(f"{_select(_RESPONSE, 'responses')} {where} order by number", _one(person))
+    def open_places(self) -> list[PlaceRow]:
+        """Return the main places that people at work hold and have not answered."""
+        rows = self._reader().execute(
+            "select places.person, places.place, places.item from people cross join places on places.person = people.id "
+            f"where {_WORKING} and places.kind = 'main' and not places.lapsed and not exists (select 1 from responses "
+            "where responses.person = places.person and responses.kind = 'main' and responses.place = places.place)"
+        )
+        return [PlaceRow(*row) for row in rows]
+
+    def response(self, person: str, kind: PlaceKind, place: int) -> ResponseRow | None:
+        """Return what a person said at a place, as they last said it."""
+        row = self._reader().execute(
+            f"{_select(_RESPONSE, 'responses')} where person = ? and kind = ? and place = ? "
+            "order by revision desc limit 1",
+            (person, kind, place),
+        ).fetchone()  # fmt: skip
+        return None if row is None else _response(row)
+
+    def revisions(self, person: str) -> dict[tuple[PlaceKind, int], int]:
+        """Return how often a person answered each place, by kind and number."""
+        rows = self._reader().execute(
+            "select kind, place, max(revision) from responses where person = ? group by kind, place", (person,)
+        )
+        return {(row[0], row[1]): row[2] for row in rows}
+
+    def responses(self, person: str | None = None, *, latest: bool = True, after: int = 0) -> Iterator[ResponseRow]:
+        """Yield what was said, in order of arrival; *latest* leaves out what was changed later.
+
+        *after* leaves out what has that number or a lower one, for those who have read so far.
+        """
+        conditions = ["number > ?", *(["person = ?"] if person is not None else []), *([_LATEST] if latest else [])]
+        rows = self._reader().execute(
+            f"{_select(_RESPONSE, 'responses')} where {' and '.join(conditions)} order by number",
+            (after, *_one(person)),
+        )
         return (_response(row) for row in rows)
 
     def drafts(self, person: str) -> list[DraftRow]:
@@ -362,6 +397,14 @@ class SqliteStore:
             "select person, platform, platform_id, submission, details, arrived_at from contacts order by arrived_at"
         )
         return [Contact(*row[:4], json.loads(row[4]), row[5]) for row in rows]
+
+    def contact(self, person: str) -> Contact | None:
+        """Return who one person is to the platform."""
+        row = self._reader(self.payments_path).execute(
+            "select person, platform, platform_id, submission, details, arrived_at from contacts where person = ?",
+            (person,),
+        ).fetchone()  # fmt: skip
+        return None if row is None else Contact(*row[:4], json.loads(row[4]), row[5])
 
     def usable(self) -> dict[str, int]:
         """Return how many usable main answers each item has: not surplus, not of a person who is left out."""

@@ -257,6 +257,10 @@ class Store(Protocol):
         """Return one person."""
         ...
 
+    def person_of_visitor(self, visitor: str) -> PersonRow | None:
+        """Return the person of a keyed hash of the platform's id."""
+        ...
+
     def people(self) -> list[PersonRow]:
         """Return everybody, in order of arrival."""
         ...
@@ -265,8 +269,19 @@ class Store(Protocol):
         """Return the places of one person, or of all."""
         ...
 
-    def responses(self, person: str | None = None, *, latest: bool = True) -> Iterator[ResponseRow]:
-        """Yield what was said, in order of arrival; *latest* leaves out what was changed later."""
+    def open_places(self) -> list[PlaceRow]:
+        """Return the main places that people at work hold and have not answered."""
+        ...
+
+    def response(self, person: str, kind: PlaceKind, place: int) -> ResponseRow | None:
+        """Return what a person said at a place, as they last said it."""
+        ...
+
+    def responses(self, person: str | None = None, *, latest: bool = True, after: int = 0) -> Iterator[ResponseRow]:
+        """Yield what was said, in order of arrival; *latest* leaves out what was changed later.
+
+        *after* leaves out what has that number or a lower one, for those who have read so far.
+        """
         ...
 
     def drafts(self, person: str) -> list[DraftRow]:
@@ -289,12 +304,24 @@ class Store(Protocol):
         """Return who came from a platform."""
         ...
 
+    def contact(self, person: str) -> Contact | None:
+        """Return who one person is to the platform."""
+        ...
+
     def usable(self) -> dict[str, int]:
         """Return how many usable main answers each item has: not surplus, not of a person who is left out."""
         ...
 
     def usable_batches(self) -> dict[str, int]:
         """Return how many usable people finished each batch of the allocation file."""
+        ...
+
+    def working(self) -> list[PersonRow]:
+        """Return the people who have places and have neither handed in nor left."""
+        ...
+
+    def revisions(self, person: str) -> dict[tuple[PlaceKind, int], int]:
+        """Return how often a person answered each place, by kind and number."""
         ...
 
     def progress(self) -> Progress:

@@ -11,14 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli import screen
-from sfumato.errors import OptionError
+from sfumato.cli.shown import check_reports, read_history, read_items
+from sfumato.errors import InputError, OptionError
 
 if TYPE_CHECKING:
     from sfumato.core.predictions import Predictions
     from sfumato.core.report import Number, Report
-    from sfumato.core.soft_labels import SoftLabels
+    from sfumato.evaluate.report.page import Section
+    from sfumato.evaluate.systems import Systems
 
 _ENDINGS = (".html", ".json", ".md", ".tex")
+# What the files of a folder of runs end in.
+_TABLES = (".parquet", ".arrow", ".csv", ".tsv", ".jsonl")
 
 
 def register(app: typer.Typer) -> None:
@@ -29,15 +33,30 @@ def register(app: typer.Typer) -> None:
 
 def evaluate(
     predictions: Annotated[
-        Path, typer.Argument(metavar="PREDICTIONS", help="A file of predictions: item, one column per class.")
+        Path,
+        typer.Argument(
+            metavar="PREDICTIONS",
+            help="A file of predictions (item, one column per class), or a folder of them: the runs of one system.",
+        ),
     ],
     labels: Annotated[Path | None, typer.Option(help="The soft labels of people: item, one column per class.")] = None,
     gold: Annotated[Path | None, typer.Option(help="A file of reference classes: item, label.")] = None,
     compare: Annotated[
-        list[Path] | None, typer.Option(help="Predictions of another system; may be given several times.")
+        list[Path] | None,
+        typer.Option(help="Predictions of another system, a file or a folder of its runs; repeatable."),
     ] = None,
     votes: Annotated[
-        Path | None, typer.Option(help="The votes behind the labels: shows what people reach among themselves.")
+        Path | None,
+        typer.Option(help="The votes of people: their shares where there are no labels, and what people reach."),
+    ] = None,
+    items: Annotated[
+        Path | None, typer.Option(help="What to show of an item in the report: item, and text or image (a path).")
+    ] = None,
+    history: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="The records of a training, for its curves: a run's folder, .jsonl or .json; repeatable."
+        ),
     ] = None,
     metric: Annotated[
         list[str] | None, typer.Option(help="A metric (accuracy_score, …) in place of the usual ones; repeatable.")
@@ -48,7 +67,12 @@ def evaluate(
     seed: Annotated[int, typer.Option(help="The seed of everything that is random.")] = 0,
     report: Annotated[
         list[Path] | None,
-        typer.Option(help="A report to write: .html (with pictures), .json, .md or .tex; repeatable."),
+        typer.Option(
+            "--report", "-o", help="A report to write: .html (with pictures), .json, .md or .tex; repeatable."
+        ),
+    ] = None,
+    figures: Annotated[
+        Path | None, typer.Option(help="A folder for the pictures of the report, each as .svg and .pdf.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
@@ -56,40 +80,52 @@ def evaluate(
 
     Baselines stand beside the systems, so that no score looks good by accident.
     """
-    from sfumato.core.predictions import Predictions
     from sfumato.core.soft_labels import SoftLabels
     from sfumato.evaluate.compare_systems import evaluate as measure
+    from sfumato.evaluate.systems import line_up
     from sfumato.tables.doors import load
     from sfumato.tables.read import read_annotations
     from sfumato.tables.read_gold import read_gold
-    from sfumato.tables.write import check_writable
 
-    for target in report or []:
-        if target.suffix.lower() not in _ENDINGS:
-            raise OptionError(f"A report ends in {', '.join(_ENDINGS)}. Got {target} instead.")
-        check_writable(target)
+    check_reports(report or [], _ENDINGS)
+    if figures is not None and figures.exists() and not figures.is_dir():
+        raise OptionError(f"{figures} is a file; the pictures need a folder.")
     paths = [predictions, *(compare or [])]
     with screen.working("Reading"):
-        systems: dict[str, Predictions] = {
-            name: load(Predictions, path) for name, path in zip(_names(paths), paths, strict=True)
-        }
+        systems = {name: _runs(path) for name, path in zip(_names(paths), paths, strict=True)}
         people = None if labels is None else load(SoftLabels, labels)
         reference = None if gold is None else read_gold(gold)
         said = None if votes is None else read_annotations(votes)
+        shown, curves = read_items(items), read_history(history or [])
+    for line in said.notes if said is not None else ():
+        screen.note(line)
     with screen.working("Evaluating"):
         found = measure(
             systems, labels=people, gold=reference, annotations=said, metrics=metric,
             missing=missing,  # type: ignore[arg-type]  # the function checks it and lists the choices
             resamples=resamples, level=level, seed=seed,
         )  # fmt: skip
+    drawn: list[Section] = []
+    if figures is not None or any(target.suffix.lower() == ".html" for target in report or []):
+        from sfumato.evaluate.report.evaluation_page import evaluation_sections
+
+        with screen.working("Drawing"):
+            lined = line_up(
+                systems, labels=people, gold=reference, annotations=said,
+                missing=missing,  # type: ignore[arg-type]  # checked before
+            )  # fmt: skip
+            drawn = evaluation_sections(
+                found, lined, annotations=said, texts=shown.texts, pictures=shown.pictures, history=curves or None
+            )
+            _write_figures(drawn, figures)
     for target in report or []:
-        _write(found, target, systems, people, reference, missing)
+        _write(found, target, lined if drawn else None, drawn)
     if json:
         # Through the report's own JSON, in which a number that is not finite is text.
         screen.say_json(_plain(found))
         return
     _tell(found, list(systems))
-    for target in report or []:
+    for target in [*(report or []), *([figures] if figures is not None else [])]:
         screen.say(f"→ {target}")
 
 
@@ -106,25 +142,44 @@ def _names(paths: list[Path]) -> list[str]:
     return whole
 
 
+def _runs(path: Path) -> list[Predictions]:
+    """Read the predictions of one system: a file, or each file of a folder as one of its runs."""
+    from sfumato.core.predictions import Predictions
+    from sfumato.tables.doors import load
+
+    if not path.is_dir():
+        return [load(Predictions, path)]
+    files = sorted(file for file in path.iterdir() if file.is_file() and file.suffix.lower() in _TABLES)
+    if not files:
+        raise InputError(
+            f"The folder {path} holds no predictions. A file for each run is wanted: {', '.join(_TABLES)}."
+        )
+    return [load(Predictions, file) for file in files]
+
+
 def _plain(report: Report) -> Any:
     import json
 
     return json.loads(report.to_json())
 
 
-def _write(
-    found: Report, target: Path, systems: dict[str, Predictions], people: SoftLabels | None, gold: Any, missing: str
-) -> None:
+def _write_figures(drawn: list[Section], folder: Path | None) -> None:
+    if folder is None:
+        return
+    from sfumato.evaluate.report.figure_files import save_figures
+
+    save_figures([figure for part in drawn for figure in part.figures], folder, formats=("svg", "pdf"))
+
+
+def _write(found: Report, target: Path, lined: Systems | None, drawn: list[Section]) -> None:
     from sfumato.core import storage
-    from sfumato.evaluate.report.evaluation_page import evaluation_page
+    from sfumato.evaluate.report.evaluation_page import whole_page
     from sfumato.evaluate.report.latex import latex_table
-    from sfumato.evaluate.systems import line_up
     from sfumato.tables.write import write_whole
 
     ending = target.suffix.lower()
-    if ending == ".html":
-        lined = line_up(systems, labels=people, gold=gold, missing=missing)  # type: ignore[arg-type]  # checked before
-        write_whole(target, evaluation_page(found, lined))
+    if ending == ".html" and lined is not None:
+        write_whole(target, whole_page(found, lined, drawn))
     elif ending == ".tex":
         write_whole(target, latex_table(found) + "\n")
     else:

@@ -60,7 +60,8 @@ def evaluate(
 
     *predictions* are one table, a list of tables (runs of one system), or such by name of the system. A number is the
     mean over the runs of a system; its interval comes from drawing items anew, and runs where there are several. With
-    *annotations* the report shows what people reach among themselves. ``details["comparisons"]`` holds every pair of
+    *annotations* the report shows what people reach among themselves; without *labels* the shares of the annotations
+    are the labels. ``details["comparisons"]`` holds every pair of
     systems in every metric: the difference with its interval, the p-value of the paired bootstrap, and the same after
     Holm's correction for all comparisons of the report; for accuracies of single runs also McNemar's.
 
@@ -73,7 +74,7 @@ def evaluate(
         raise OptionError(f"The option 'level' must lie between 0 and 1. Got {level} instead.")
     if resamples < 1:
         raise OptionError(f"The option 'resamples' must be 1 or more. Got {resamples} instead.")
-    systems = line_up(predictions, labels=labels, gold=gold, missing=missing)
+    systems = line_up(predictions, labels=labels, gold=gold, annotations=annotations, missing=missing)
     chosen = _chosen(metrics, systems)
     root = integer_seed(seed)
     notes = list(systems.notes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Given", "Systems", "line_up"]
+__all__ = ["Given", "Systems", "line_up", "vote_shares"]
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,8 +11,10 @@ from typing import Literal
 import numpy as np
 
 from sfumato.core.alphabetical import alphabetical
+from sfumato.core.annotations import Annotations
 from sfumato.core.gold import Gold
-from sfumato.core.origin import fingerprint_of
+from sfumato.core.origin import Origin, fingerprint_of
+from sfumato.core.simplex import normalise
 from sfumato.core.soft_labels import SoftLabels
 from sfumato.core.vocabulary import Vocabulary
 from sfumato.errors import InputError, OptionError, check_choice
@@ -62,12 +64,14 @@ def line_up(
     *,
     labels: SoftLabels | None = None,
     gold: Gold | None = None,
+    annotations: Annotations | None = None,
     missing: Literal["error", "drop"] = "error",
 ) -> Systems:
     """Return the systems with the same items and classes everywhere, aligned by name, never by position.
 
     An item that one of the tables lacks is an error, or is dropped from all and counted in the notes. Gold may lack
-    items: they are left out of what needs gold alone.
+    items: they are left out of what needs gold alone. Where there are *annotations* and no *labels*, the shares of the
+    annotations are the labels.
 
     >>> a = SoftLabels([[0.9, 0.1], [0.2, 0.8]], items=["q", "p"], classes=["x", "y"])
     >>> found = line_up({"A": a, "B": a.take(["p"])}, labels=a, missing="drop")
@@ -75,9 +79,16 @@ def line_up(
     (('p',), ('1 of 2 items stand in every table; the others were left out.',))
     """
     check_choice(missing, ("error", "drop"), option="missing")
-    if labels is None and gold is None:
-        raise OptionError("There is nothing to compare the predictions with. Give soft labels, gold, or both.")
+    if labels is None and gold is None and annotations is None:
+        raise OptionError(
+            "There is nothing to compare the predictions with. Give soft labels (labels), what annotators said (votes), "
+            "gold, or several of these."
+        )
     runs = _named(predictions)
+    notes = []
+    if labels is None and annotations is not None:
+        labels = vote_shares(annotations, classes=next(iter(runs.values()))[0].classes)
+        notes.append("What people say are the shares of their votes, as there are no other soft labels.")
     tables = {f"run {r + 1} of {name!r}" if len(each) > 1 else repr(name): run
               for name, each in runs.items() for r, run in enumerate(each)}  # fmt: skip
     if labels is not None:
@@ -89,11 +100,10 @@ def line_up(
         if missing == "error":
             raise InputError(
                 f"The tables are not about the same items: {sizes}; {len(shared):,} stand in all of them. "
-                'Give the missing ones, or leave them out with missing="drop".'
+                'Give the missing ones, or leave them out with missing="drop" (--missing drop).'
             )
         if not shared:
             raise InputError(f"No item stands in all of the tables ({sizes}). Are they named in the same way?")
-    notes = []
     if len(shared) < len(every):
         notes.append(f"{len(shared):,} of {len(every):,} items stand in every table; the others were left out.")
     model = labels if labels is not None else next(iter(runs.values()))[0]
@@ -117,6 +127,23 @@ def line_up(
         if unknown:
             notes.append(f"The gold class {unknown[0]!r} is none of the predicted ones; its items count as missed.")
     return Systems(lined, None if labels is None else base, kept, tuple(notes))
+
+
+def vote_shares(annotations: Annotations, *, classes: Sequence[str]) -> SoftLabels:
+    """Return the shares of the annotations of each item that has any, over *classes*, which may be more than were said.
+
+    >>> votes = Annotations.from_rows(["a", "a"], ["ann", "bob"], ["x", "y"])
+    >>> vote_shares(votes, classes=["x", "y", "z"])["a"].tolist()
+    [0.5, 0.5, 0.0]
+    """
+    odd = next((name for name in annotations.classes if name not in classes), None)
+    if odd is not None:
+        raise InputError(f"The annotators' class {odd!r} is none of the predicted ones: {', '.join(classes)}.")
+    rows = np.flatnonzero(annotations.per_item() > 0)
+    shares = np.zeros((len(rows), len(classes)))
+    shares[:, [classes.index(name) for name in annotations.classes]] = normalise(annotations.counts()[rows])
+    items = tuple(annotations.items[row] for row in rows)
+    return SoftLabels(shares, items=items, classes=classes, origin=Origin("votes", fingerprint=annotations.fingerprint))
 
 
 def _with_classes(run: SoftLabels, base: SoftLabels, name: str) -> SoftLabels:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["evaluation_page", "evaluation_sections"]
+__all__ = ["evaluation_page", "evaluation_sections", "whole_page"]
 
 import math
 from collections.abc import Mapping, Sequence
@@ -57,6 +57,11 @@ def evaluation_page(
     sections = evaluation_sections(
         report, systems, annotations=annotations, texts=texts, pictures=pictures, history=history, most=most
     )
+    return whole_page(report, systems, sections)
+
+
+def whole_page(report: Report, systems: Systems, sections: Sequence[Section]) -> str:
+    """Return the page around parts that `evaluation_sections` made."""
     n, n_gold = len(systems.runs), report.details["n_gold"]
     with_gold = f", {n_gold:,} of them with gold" if n_gold else ""
     summary = f"{n} {'system' if n == 1 else 'systems'}, {len(systems.items):,} items{with_gold}."
@@ -73,7 +78,7 @@ def evaluation_sections(
     history: History | None = None,
     most: int = 8,
 ) -> list[Section]:
-    """Return the parts of the page of `evaluation_page`; their figures can be saved as files (`save_figure`)."""
+    """Return the parts of the page of `evaluation_page`; their figures can be saved as files (`save_figures`)."""
     runs = {name: each[0] for name, each in systems.runs.items()}
     shown = dict(list(runs.items())[:_DRAWN])
     people = systems.labels

@@ -35,7 +35,8 @@ def learning_curves(history: History) -> tuple[Figure, ...]:
     """Return a figure for each measure, with a line for each training and part of the data; six measures at most.
 
     A record counts its epoch in ``epoch`` (else ``step``, else its place). ``train_loss`` and ``dev_loss`` are one
-    measure of two parts, and stand together. What is no number, and times, are left out.
+    measure of two parts, and stand together, and so are ``loss`` and ``dev`` with a ``loss`` in it. What is no number,
+    and times, are left out.
 
     >>> epochs = [{"epoch": 1, "train_loss": 0.9, "dev_loss": 1.0}, {"epoch": 2, "train_loss": 0.5, "dev_loss": 0.8}]
     >>> made = learning_curves({"A": epochs})
@@ -47,7 +48,7 @@ def learning_curves(history: History) -> tuple[Figure, ...]:
         for place, record in enumerate(records, start=1):
             counter = next((key for key in _COUNTERS if _is_number(record.get(key))), None)
             at = float(record[counter]) if counter is not None else float(place)
-            for key, value in record.items():
+            for key, value in _flat(record).items():
                 if key in _COUNTERS or key.endswith(_MACHINE) or not _is_number(value):
                     continue
                 part, measure = _split(key)
@@ -77,6 +78,17 @@ def _split(key: str) -> tuple[str, str]:
     if len(words) > 1 and words[-1] in _PARTS:
         return words[-1], "_".join(words[:-1])
     return "", "_".join(words)
+
+
+def _flat(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the record with the numbers of each part of the data beside the others: dev_loss for loss in dev."""
+    flat: dict[str, Any] = {}
+    for key, value in record.items():
+        if isinstance(value, Mapping):
+            flat |= {f"{key}_{inner}": each for inner, each in value.items()}
+        else:
+            flat[key] = value
+    return flat
 
 
 def _is_number(value: Any) -> bool:

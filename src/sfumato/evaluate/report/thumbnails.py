@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-__all__ = ["png_uri", "thumbnail"]
+__all__ = ["Thumbnails", "png_uri", "thumbnail"]
 
 import base64
 import io
 import struct
 import zlib
+from collections.abc import Iterator, Mapping
 from os import PathLike, fspath
 
 import numpy as np
@@ -52,3 +53,19 @@ def thumbnail(path: str | PathLike[str], *, side: int = 156) -> str:
     buffer = io.BytesIO()
     small.save(buffer, "JPEG", quality=80)
     return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode()
+
+
+class Thumbnails(Mapping[str, str]):
+    """The pictures of items by name, each made when it is asked for: a page shows a few of thousands."""
+
+    def __init__(self, paths: Mapping[str, str | PathLike[str]]) -> None:
+        self.paths = paths
+
+    def __getitem__(self, item: str) -> str:
+        return thumbnail(self.paths[item])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.paths)
+
+    def __len__(self) -> int:
+        return len(self.paths)

@@ -68,10 +68,17 @@ def bonuses(study: Study, store: Store) -> dict[str, Earned]:
 
     Who is left out of the labels does not count for the others, and is compared with them all the same.
     """
+    import numpy as np
+
     from sfumato.collect.labels import labels_of
 
-    rule = bonus_of(study)
+    rule, left_out = bonus_of(study), store.left_out()
     rows = (row for row in store.responses() if row.kind == "main")
     labels = labels_of(rows, study.class_names, redistribution_of(study))
-    agreements = labels.agreements(left_out=store.left_out(), least_others=rule.least_others)
-    return {person: Earned(value, n, rule.earned(value)) for person, (value, n) in agreements.items()}
+    of_counted = np.array([name not in left_out for name in labels.people], dtype=bool)
+    agreement, n_items = labels.agreement_of_people(of_counted[labels.person], least_others=rule.least_others)
+    return {
+        person: Earned(float(value), int(n), rule.earned(float(value)))
+        for person, value, n in zip(labels.people, agreement, n_items, strict=True)
+        if n
+    }

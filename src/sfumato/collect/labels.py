@@ -16,51 +16,67 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+    Codes = NDArray[np.int64]
+
+# Numbers worked on at a time where every answer needs a row of its own.
+_AT_A_TIME = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Soft labels of answers: *probs* of shape (n_answers, n_classes), and who gave each for which item."""
+    """Soft labels of answers: *probs* of shape (n_answers, n_classes), and who gave each for which item.
+
+    *item* and *person* are codes into ``items`` and ``people``, of shape (n_answers,).
+    """
 
     items: tuple[str, ...]
     people: tuple[str, ...]
-    probs: Floats
+    item: Codes
+    person: Codes
+    probs: NDArray[np.floating]
 
-    def panels(self) -> dict[str, Floats]:
-        """Return the mean soft label of each item, in order of appearance."""
-        return {item: self.probs[rows].mean(axis=0) for item, rows in self._rows(self.items).items()}
+    def panel_sums(self, counted: NDArray[np.bool_]) -> tuple[Floats, Codes]:
+        """Return the sum of the *counted* labels of each item, shape (n_items, n_classes), and how many they are."""
+        import numpy as np
 
-    def agreements(
-        self, *, left_out: frozenset[str] = frozenset(), least_others: int = 1
-    ) -> dict[str, tuple[float, int]]:
-        """Return how far each person agrees with the rest of the panel, and over how many items.
+        sums = np.zeros((len(self.items), self.probs.shape[1]))
+        np.add.at(sums, self.item[counted], self.probs[counted])
+        return sums, np.bincount(self.item[counted], minlength=len(self.items))
 
-        For each of their items 1 − ½ Σ_k (p_k − q_k)², where q is the mean of the others who are not *left_out* and
+    def agreement_of_items(self, counted: NDArray[np.bool_]) -> Floats:
+        """Return for each item the mean of Σ_k p_k q_k over pairs of its *counted* labels; nan where no pair is."""
+        import numpy as np
+
+        sums, n = self.panel_sums(counted)
+        squares = np.bincount(
+            self.item[counted], weights=(self.probs[counted] ** 2).sum(axis=1), minlength=len(self.items)
+        )
+        pairs = n * (n - 1)
+        return np.where(pairs > 0, ((sums**2).sum(axis=1) - squares) / np.maximum(pairs, 1), np.nan)
+
+    def agreement_of_people(self, counted: NDArray[np.bool_], *, least_others: int = 1) -> tuple[Floats, Codes]:
+        """Return how far each person agrees with the rest of the panel, and over how many items; nan over none.
+
+        For each of their items 1 − ½ Σ_k (p_k − q_k)², where q is the mean of the others' *counted* labels where these
         are *least_others* or more; then the mean over items. It is 1 where all say the same and 0 where two are sure of
         different classes. As a quadratic score, it is highest in expectation for who says what they expect
         of the others: hedging and exaggerating both cost.
         """
         import numpy as np
 
-        counted = np.array([person not in left_out for person in self.people], dtype=bool)
-        scores: dict[str, list[float]] = {}
-        for rows in self._rows(self.items).values():
-            inside = [row for row in rows if counted[row]]
-            total = self.probs[inside].sum(axis=0)
-            for row in rows:
-                own = self.probs[row]
-                others = len(inside) - int(counted[row])
-                if others >= least_others and others > 0:
-                    rest = (total - own if counted[row] else total) / others
-                    scores.setdefault(self.people[row], []).append(1 - float(((own - rest) ** 2).sum()) / 2)
-        return {person: (sum(each) / len(each), len(each)) for person, each in scores.items()}
-
-    @staticmethod
-    def _rows(names: tuple[str, ...]) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
-        for row, name in enumerate(names):
-            found.setdefault(name, []).append(row)
-        return found
+        sums, n = self.panel_sums(counted)
+        total, number = np.zeros(len(self.people)), np.zeros(len(self.people), dtype=np.int64)
+        step = max(1, _AT_A_TIME // self.probs.shape[1])
+        for start in range(0, len(self.item), step):
+            rows = slice(start, start + step)
+            item, person, own, inside = self.item[rows], self.person[rows], self.probs[rows], counted[rows]
+            others = n[item] - inside
+            rest = (sums[item] - own * inside[:, None]) / np.maximum(others, 1)[:, None]
+            score = 1 - ((own - rest) ** 2).sum(axis=1) / 2
+            used = others >= least_others
+            total += np.bincount(person[used], weights=score[used], minlength=len(self.people))
+            number += np.bincount(person[used], minlength=len(self.people))
+        return np.where(number > 0, total / np.maximum(number, 1), np.nan), number
 
 
 def labels_of(
@@ -73,4 +89,12 @@ def labels_of(
     probs = np.zeros((len(kept), len(classes)))
     for number, row in enumerate(kept):
         probs[number] = rule.label(response_of(row), classes, as_published=as_published)
-    return Labels(tuple(row.item for row in kept), tuple(row.person for row in kept), probs)
+    items = {name: code for code, name in enumerate(dict.fromkeys(row.item for row in kept))}
+    people = {name: code for code, name in enumerate(dict.fromkeys(row.person for row in kept))}
+    return Labels(
+        items=tuple(items),
+        people=tuple(people),
+        item=np.array([items[row.item] for row in kept], dtype=np.int64),
+        person=np.array([people[row.person] for row in kept], dtype=np.int64),
+        probs=probs,
+    )

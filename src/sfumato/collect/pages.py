@@ -19,7 +19,10 @@ Reason = Literal["paused", "closed", "full", "busy"]
 
 # More classes than this are searched for by name; so many buttons would be a wall.
 _MANY = 24
-_MODULES = ("item.js", "answer.js", "draft.js", "keys.js", "places.js", "queue.js", "rows.js", "panel.js", "shown.js")
+_MODULES = (
+    "item.js", "page.js", "answer.js", "rows.js", "panel.js", "keys.js", "draft.js", "queue.js", "places.js", "shown.js",
+    "finish.js",
+)  # fmt: skip
 _SECTIONS = ("item", "left", "problems", "saving", "finish")
 _TENS = ("Q", "…", "P")
 _KEYS: dict[Mode, tuple[tuple[tuple[str, ...], str], ...]] = {
@@ -32,7 +35,7 @@ _KEYS: dict[Mode, tuple[tuple[tuple[str, ...], str], ...]] = {
     "chips": ((("1", "…", "0"), "add"), (("shift", "1", "…", "0"), "take")),
     "sliders": ((("1", "…", "0"), "row"), (_TENS, "tens_row"), (("+", "−"), "ones")),
 }  # fmt: skip
-_KEYS_OF_ALL: tuple[tuple[tuple[str, ...], str], ...] = ((("Z",), "undo"), (("B",), "back"), (("enter",), "next"))
+_KEYS_OF_ALL: tuple[tuple[tuple[str, ...], str], ...] = ((("⌫",), "undo"), (("B",), "back"), (("enter",), "next"))
 
 
 class Pages:
@@ -90,18 +93,28 @@ class Pages:
         return self._item(place, csrf=csrf, key=key, person=person, places=places, errors=errors)
 
     def practice(
-        self, place: Mapping[str, Any], *, csrf: str, key: str, errors: Sequence[Mapping[str, str]] = ()
+        self,
+        place: Mapping[str, Any],
+        *,
+        csrf: str,
+        key: str,
+        person: str = "",
+        errors: Sequence[Mapping[str, str]] = (),
     ) -> str:
         """Return the page of an item to practise on."""
-        return self._item(place, csrf=csrf, key=key, errors=errors, practice=True)
+        return self._item(place, csrf=csrf, key=key, person=person, errors=errors, practice=True)
 
     def feedback(self, place: Mapping[str, Any], *, csrf: str, feedback: str, right: bool | None) -> str:
         """Return the practice item with what is to be learnt from it; *right* is None where nothing was expected."""
         return self._item(place, csrf=csrf, practice=True, feedback=feedback, right=right)
 
-    def finish(self, *, csrf: str, places: Sequence[Mapping[str, Any]]) -> str:
+    def finish(self, *, csrf: str, places: Sequence[Mapping[str, Any]], person: str = "") -> str:
         """Return the page after the last item: hand in, or look again."""
-        return self._page("finish", self._words("finish.heading"), csrf=csrf, last=places[-1]["place"] if places else 1)
+        words = {section: self._words.section(section) for section in ("finish", "saving")}
+        return self._page(
+            "finish", self._words("finish.heading"), csrf=csrf, last=places[-1]["place"] if places else 1,
+            data={"csrf": csrf, "person": person, "words": words},
+        )  # fmt: skip
 
     def exit(
         self, *, csrf: str, given: Mapping[str, str] | None = None, errors: Sequence[Mapping[str, str]] = ()
@@ -164,14 +177,13 @@ class Pages:
             "words": {section: words.section(section) for section in _SECTIONS}
             | {"place": words.words["page.place"], "top": words.words["item.class"]},
         }
-        if many and feedback is None:
-            data["classes"] = [each["name"] for each in place["classes"]]
         legend = words(f"{study.person}.{_LEGENDS.get(study.mode, 'top')}", chips=study.chips)
         before = [each for each in places if each["position"] < place.get("position", 0)]
         return self._page(
             "item", words("practice.heading" if practice else "item.heading"), csrf=csrf, key=key, place=place,
-            practice=practice, feedback=feedback, right=right, problems=errors, data=data, many=many, legend=legend,
-            said=place.get("draft") or place.get("answer") or {}, modules=_MODULES, answered=sum(bool(each["answered"]) for each in places),
+            practice=practice, feedback=feedback, right=right, problems=errors, data=data, many=many, legend=legend, nothing=_said({}),
+            said=_said(place.get("draft") or place.get("answer") or {}), modules=_MODULES if feedback is None else (),
+            answered=sum(bool(each["answered"]) for each in places),
             back=before[-1]["place"] if before else None, last=places[-1]["place"] if places else None,
             keys=self._keys(many),
         )  # fmt: skip
@@ -196,6 +208,20 @@ class Pages:
 
 
 _LEGENDS: dict[str, str] = {"chips": "chips", "sliders": "sliders"}
+
+
+def _said(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a half-filled answer with every part there is, and nothing in it that a form could not hold."""
+    names = {key: answer.get(key) if isinstance(answer.get(key), str) else None for key in ("top", "second")}
+    numbers = {key: answer.get(key) if _is_number(answer.get(key)) else None for key in ("top_percent", "second_percent")}
+    given = answer.get("chips", answer.get("percents"))
+    amounts = {key: value for key, value in given.items() if _is_number(value)} if isinstance(given, Mapping) else {}
+    impossible = answer.get("impossible")
+    return {**names, **numbers, "amounts": amounts, "impossible": impossible if isinstance(impossible, list) else []}
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _prose(text: str) -> Markup:

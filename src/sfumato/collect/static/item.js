@@ -1,0 +1,277 @@
+// The page of an item. Nothing that was said waits for the network: it lies on the shelf first, and travels then.
+
+import * as answers from "./answer.js";
+import * as drafts from "./draft.js";
+import * as keys from "./keys.js";
+import { $, page, say, shelf } from "./page.js";
+import * as panel from "./panel.js";
+import * as places from "./places.js";
+import * as queue from "./queue.js";
+import * as rows from "./rows.js";
+import { element } from "./shown.js";
+
+const BEAT = 60_000;
+const COUNTED = ["slider", "number"];
+let place = page.place;
+let answer = answers.full({});
+let events = [];
+let past = [];
+let asked = false;
+let running = false;
+let stuck = null;
+let announced = 0;
+// The time that the item was in sight, over all visits.
+let clock = { before: 0, since: 0 };
+let shown = "";
+
+const time = () => Math.round(clock.before + (clock.since ? performance.now() - clock.since : 0));
+
+function note(what, value, how, name) {
+  const at = time();
+  const last = events.at(-1);
+  // One drag of a slider, one number as it is typed, is one input that lasts.
+  if (running && last?.what === what && last.name === name && last.how === how) {
+    Object.assign(last, { until: at, value });
+    return false;
+  }
+  events.push({ at, what, ...(name !== undefined && { name }), value, how });
+  running = COUNTED.includes(how);
+  return true;
+}
+
+function input(what, value, name, how) {
+  const next = answers.changed(answer, what, value, name);
+  if (JSON.stringify(next) === JSON.stringify(answer)) return draw();
+  if (note(what, value, how, name)) past.push(answer);
+  answer = next;
+  said(how);
+}
+input.answer = () => answer;
+input.step = (name, by, how) => input("amount", Math.max(0, (answers.amount(answer, name) ?? 0) + by), name, how);
+input.undo = () => {
+  if (!past.length) return;
+  answer = past.pop();
+  note("undo", null, "undo");
+  said("undo");
+};
+
+function said(how) {
+  keep();
+  draw();
+  clearTimeout(announced);
+  if (how !== "number") announced = setTimeout(() => ($("live").textContent = panel.words(answer)), 400);
+}
+
+const keep = () => drafts.keep(place.place, { answer, events, clock: time(), shown });
+
+// What is missing is told when it is asked for, what contradicts itself at once.
+function draw() {
+  const found = answers.problems(answer).filter(({ sharp }) => asked || sharp);
+  rows.draw(answer);
+  panel.draw(answer, found);
+  $("undo").disabled = !past.length;
+}
+
+// The answer of this place as far as it has come: here, or in another tab or on another device, whichever is later.
+function begin() {
+  const here = drafts.kept(place.place);
+  const there = place.draft && { answer: place.draft, events: place.draft_events ?? [], sequence: place.draft_sequence ?? 0 };
+  const draft = [here, there].filter(Boolean).sort((one, other) => other.sequence - one.sequence)[0];
+  const sent = queue.waiting().filter((entry) => entry.place === place.place).at(-1);
+  if (sent) place.answer = sent.answer;
+  answer = answers.full(draft?.answer ?? place.answer ?? {});
+  events = draft?.events ?? [];
+  past = [];
+  asked = false;
+  running = false;
+  shown = draft?.shown ?? new Date().toISOString();
+  const last = events.at(-1);
+  clock = { before: draft?.clock ?? last?.until ?? last?.at ?? 0, since: document.hidden ? 0 : performance.now() };
+  keys.reset();
+  note(draft ? "resumed" : "shown", null, "page");
+  draw();
+}
+
+function adopt({ answer: told, events: before }) {
+  past.push(answer);
+  answer = answers.full(told);
+  if (before) events = before;
+  draw();
+}
+
+async function go(number, { push = true } = {}) {
+  if (number === undefined) return finish();
+  $("work").inert = true;
+  try {
+    show(await places.get(number), push);
+    stuck = null;
+  } catch (error) {
+    // The server has answered, and not with the place: it knows where this person belongs.
+    if (error.status) return location.assign("/item");
+    stuck = number;
+    setTimeout(() => stuck === number && go(number, { push }), 3000);
+  }
+  $("work").inert = stuck !== null;
+  tell();
+}
+
+function show(next, push) {
+  place = next;
+  if (push) history.pushState({}, "", `/item?place=${place.place}`);
+  $("finish").hidden = true;
+  $("work").hidden = false;
+  rows.clear();
+  $("item").replaceChildren(element(place.item));
+  $("note").textContent = place.note;
+  $("note").hidden = !place.note;
+  begin();
+  where();
+  scrollTo(0, 0);
+  $("item").focus({ preventScroll: true });
+  places.ahead(place.place);
+}
+
+function where() {
+  if (page.practice) return;
+  const of = places.all.length;
+  $("place").textContent = say("place", { place: places.position(place.place) ?? place.position, of });
+  $("progress").max = of;
+  $("progress").value = of - places.open().length;
+  const back = places.before(place.place);
+  $("back").hidden = !back;
+  if (back) $("back").href = `/item?place=${back.place}`;
+}
+
+function finish() {
+  $("work").hidden = true;
+  $("finish").hidden = false;
+  $("look-again").href = `/item?place=${places.all.at(-1)?.place}`;
+  $("finish").querySelector("h1").focus();
+  places.told();
+  $("progress").value = places.all.length;
+  tell();
+}
+
+const back = () => {
+  const earlier = places.before(place.place);
+  if (!page.practice && earlier) go(earlier.place);
+};
+
+function next() {
+  const found = answers.problems(answer);
+  if (found.length) {
+    asked = true;
+    note("refused", found.map(({ message }) => message).join(" "), "page");
+    draw();
+    return panel.lead(found[0]);
+  }
+  if (page.practice) return practised();
+  const done = { place: place.place, answer, seconds: time() / 1000, events, shown_at: shown, sent_at: new Date().toISOString() };
+  const same = place.answer && JSON.stringify(answers.full(place.answer)) === JSON.stringify(answer);
+  if (!same) queue.put({ key: queue.key(), ...done });
+  drafts.forget(place.place);
+  places.answered(place.place, answer);
+  go(places.after(place.place)?.place);
+}
+
+function practised() {
+  const form = $("answer");
+  form.append(Object.assign(document.createElement("input"), { type: "hidden", name: "answer", value: JSON.stringify(answer) }));
+  drafts.forget(place.place);
+  form.submit();
+}
+
+function tell() {
+  const text = queue.trouble(stuck !== null);
+  $("saving").textContent = text;
+  $("saving").classList.toggle("waiting", Boolean(text));
+}
+
+// What other tabs and devices have done meanwhile.
+async function elsewhere(told) {
+  const mine = queue.waiting().some((entry) => entry.place === place.place);
+  const grown = places.told(told);
+  if (grown.includes(place.place) && !mine && !drafts.kept(place.place)) {
+    place = await places.get(place.place);
+    begin();
+    $("saving").textContent = say("item.take_over");
+  }
+  if (!$("work").hidden) where();
+}
+
+async function beat() {
+  if (document.hidden) return;
+  try {
+    const reply = await fetch("/api/state", { signal: AbortSignal.timeout(15000) });
+    if (reply.ok) await elsewhere((await reply.json()).places);
+  } catch {
+    // The next beat comes by itself.
+  }
+}
+
+function refused(entry, message, details) {
+  tell();
+  drafts.keep(entry.place, { answer: entry.answer, events: entry.events, clock: 1000 * entry.seconds, shown: entry.shown_at });
+  places.refused(entry.place);
+  go(entry.place).then(() => {
+    asked = true;
+    draw();
+    const told = details.length ? details.map((each) => each.message) : [message];
+    $("problems").replaceChildren(...told.map((text) => Object.assign(document.createElement("li"), { textContent: say("saving.refused", { message: text }) })));
+  });
+}
+
+if ($("answer")) {
+  places.remember(place);
+  begin();
+  rows.hear(input, () => (running = false));
+  panel.hear(input);
+  keys.listen(input, { next, back });
+  if ($("search")) import("./search.js").then((search) => search.listen(input));
+  $("answer").addEventListener("submit", (event) => {
+    event.preventDefault();
+    next();
+  });
+  document.addEventListener("visibilitychange", () => {
+    clock = { before: time(), since: document.hidden ? 0 : performance.now() };
+    note(document.hidden ? "hidden" : "visible", null, "page");
+  });
+  addEventListener("pagehide", () => events.some(({ how }) => how !== "page") && keep());
+}
+
+if ($("answer") && !page.practice) {
+  const { proceed } = await import("./finish.js");
+  places.told();
+  where();
+  $("back").addEventListener("click", (event) => {
+    event.preventDefault();
+    back();
+  });
+  $("look-again").addEventListener("click", (event) => {
+    event.preventDefault();
+    go(places.all.at(-1).place);
+  });
+  addEventListener("popstate", () => go(Number(new URLSearchParams(location.search).get("place")), { push: false }));
+  shelf.watch((name, told) => {
+    if (name.startsWith("send ") && told?.place === place.place) {
+      place.answer = told.answer;
+      adopt(told);
+      $("saving").textContent = say("item.take_over");
+    } else if (name === `draft ${place.place}` && told) adopt(told);
+    if (name.startsWith("send ")) places.told();
+  });
+  queue.watch({
+    taken: (entry, said) => {
+      places.revised(entry.place, said.revision);
+      if (said.places) elsewhere(said.places);
+    },
+    refused,
+    changed: () => {
+      tell();
+      proceed();
+    },
+  });
+  addEventListener("focus", beat);
+  setInterval(beat, BEAT);
+  places.ahead(place.place);
+}

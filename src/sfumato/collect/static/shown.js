@@ -1,0 +1,19 @@
+// An item as it is shown: the same elements as in shown.html.
+
+import { page } from "./page.js";
+import { sources } from "./places.js";
+
+const make = (tag, values) => Object.assign(document.createElement(tag), values);
+
+export function element({ kind, media, text, alt }) {
+  const name = alt || page.words.item[kind];
+  if (kind === "text") return make("blockquote", { textContent: text, dir: "auto", tabIndex: 0 });
+  if (kind === "image") {
+    const picture = make("img", { alt: name, width: page.size, sizes: `(min-width: 150em) ${2 * page.size}px, ${page.size}px` });
+    picture.srcset = sources(media);
+    return picture;
+  }
+  const player = make(kind, { controls: true, preload: "auto", src: media, playsInline: true });
+  player.setAttribute("aria-label", name);
+  return player;
+}

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import sfumato as sf
+from sfumato.aggregate.methods import METHODS
 from sfumato.cli import doctor
 from sfumato.cli.app import run
 
@@ -205,7 +206,57 @@ def test_compare_tells_the_best_view(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "foresees left-out annotations best" in capsys.readouterr().out
     assert sf.Report.load(out)["weight", "mace"].value >= 0
     assert run(["compare", str(votes), "--panel-size", "--views", "standard"]) == 2
-    assert run(["compare", str(votes), "--out", str(tmp_path / "x.html")]) == 2
+    assert run(["compare", str(votes), "--panel-size", "--folds", "3"]) == 2
+    assert run(["compare", str(votes), "--seconds", "3"]) == 2
+    assert run(["compare", str(votes), "--views", ","]) == 2
+    assert run(["compare", str(votes), "--out", str(tmp_path / "x.pdf")]) == 2
+
+
+def test_gold_adds_a_table_of_its_own_that_fits_eighty_columns(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    votes, gold = tmp_path / "v.csv", tmp_path / "g.csv"
+    assert run(["data", "simulate", str(votes), "--items", "60", "--gold-out", str(gold)]) == 0
+    capsys.readouterr()
+    views = ["--views", "standard,zero_based_skill", "--resamples", "20"]
+    assert run(["compare", str(votes), *views, "--gold", str(gold)]) == 0
+    shown = capsys.readouterr().out
+    lines = shown.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert sum(line.startswith("zero_based_skill ") for line in lines) == 2
+    assert sum(line.startswith("held_out ") for line in lines) == 1
+
+
+def test_pages_hold_what_was_computed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    votes, page = tmp_path / "v.csv", tmp_path / "page.html"
+    assert run(["data", "simulate", str(votes), "--items", "60", "--annotators", "9"]) == 0
+    assert run(["aggregate", str(votes), "--report", str(page)]) == 0
+    assert f"→ {page}" in capsys.readouterr().out
+    said = page.read_text()
+    assert "60 items by 9 annotators" in said
+    assert "How competent the annotators are" in said
+    assert "How far the views are apart" not in said
+    assert run(["aggregate", str(votes), "--method", "average", "--views", "wawa,glad", "--report", str(page)]) == 0
+    assert "How far the views are apart" in page.read_text()
+    assert run(["compare", str(votes), "--views", "wawa,glad", "--resamples", "20", "--report", str(page)]) == 0
+    assert "Behind the best" in page.read_text()
+    capsys.readouterr()
+    command = ["compare", str(votes), "--panel-size", "--resamples", "2", "--seconds", "4", "--report", str(page)]
+    assert run([*command, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["details"]["curve"]["seconds_per_item"][1] == 8
+    assert "What one more annotator adds" in page.read_text()
+    assert run(["aggregate", str(votes), "--report", str(tmp_path / "page.pdf")]) == 2
+    assert run(["aggregate", str(votes), "--report", str(tmp_path / "no" / "page.html")]) == 2
+
+
+def test_every_method_is_listed_with_its_options(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["aggregate", "--methods"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    told = {line.partition(":")[0]: below.strip() for line, below in zip(lines[::2], lines[1::2], strict=True)}
+    assert list(told) == list(METHODS)
+    assert told["majority"] == "ties=first"
+    assert told["with_model"] == "no options"
+    assert "as_published=false" in told["temperature"]
 
 
 def test_help_of_every_command_has_an_example() -> None:

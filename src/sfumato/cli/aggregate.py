@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = ["aggregate", "register"]
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,6 +28,22 @@ def register(app: typer.Typer) -> None:
     app.command(name="aggregate", epilog=example)(aggregate)
 
 
+def _print_methods(wanted: bool) -> None:
+    """Print every method with what it does and its options, as the registry has them."""
+    from sfumato.aggregate.methods import METHODS
+
+    if not wanted:
+        return
+    for method in METHODS.values():
+        taken = [f"{name}={_as_typed(option.default)}" for name, option in method.options.items()]
+        screen.say(f"{method.name}: {method.summary}.\n    {', '.join(taken) or 'no options'}")
+    raise typer.Exit
+
+
+def _as_typed(value: object) -> str:
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
+
+
 def aggregate(
     votes: reading.Votes,
     method: Annotated[
@@ -46,10 +63,14 @@ def aggregate(
     ] = None,
     seed: Annotated[int, typer.Option(help="The seed of everything that is random.")] = 0,
     out: Annotated[
-        Path | None, typer.Option(help="The file of soft labels to write: .csv, .tsv, .jsonl, .parquet or .arrow.")
+        Path | None,
+        typer.Option("--out", "-o", help="The file of soft labels to write: .csv, .tsv, .jsonl, .parquet or .arrow."),
     ] = None,
     annotators_out: Annotated[
         Path | None, typer.Option(help="A file for what was learnt about each annotator: .csv, .jsonl or .parquet.")
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="A page to write (.html): the soft labels and the annotators, in pictures.")
     ] = None,
     format: reading.Format = "auto",
     item: reading.Item = None,
@@ -58,6 +79,12 @@ def aggregate(
     classes: reading.Classes = None,
     duplicates: reading.Duplicates = "error",
     json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")] = False,
+    methods: Annotated[
+        bool,
+        typer.Option(
+            "--methods", help="Print every method with its options, and stop.", is_eager=True, callback=_print_methods
+        ),
+    ] = False,
 ) -> None:
     """Make soft labels of votes, by one method or by several whose views are joined.
 
@@ -67,6 +94,7 @@ def aggregate(
     from sfumato.core.soft_labels import SoftLabels
     from sfumato.errors import check_choice
     from sfumato.tables.doors import check_target
+    from sfumato.tables.write import check_writable
 
     # Everything that can be refused is refused before a long file is read.
     chosen = METHODS[check_choice(method, METHODS, option="method")]
@@ -81,6 +109,10 @@ def aggregate(
     for target in (out, annotators_out):
         if target is not None:
             check_target(target)
+    if report is not None:
+        if report.suffix.lower() != ".html":
+            raise OptionError(f"The report of an aggregation ends in .html. Got {report} instead.")
+        check_writable(report)
 
     said = reading.read(
         votes, format=format, item=item, annotator=annotator, label=label, classes=classes, duplicates=duplicates
@@ -95,10 +127,13 @@ def aggregate(
             result.soft_labels.save(out)
         if annotators_out is not None:
             result.save_annotators(annotators_out)
+        if report is not None:
+            _write_page(said, result, report, options.get("names"), seed)
+    written = {"out": out, "annotators_out": annotators_out, "report": report}
     if json:
-        screen.say_json(_summary(said, result, out, annotators_out))
+        screen.say_json(_summary(said, result, written))
     else:
-        _tell(said, result, method, out, annotators_out)
+        _tell(said, result, method, written)
 
 
 def _options(method: Method, pairs: list[str]) -> dict[str, Any]:
@@ -116,7 +151,27 @@ def _options(method: Method, pairs: list[str]) -> dict[str, Any]:
     return options
 
 
-def _summary(said: Annotations, result: Result, out: Path | None, annotators_out: Path | None) -> dict[str, Any]:
+def _write_page(said: Annotations, result: Result, target: Path, names: list[str] | None, seed: int) -> None:
+    """Write the page of the result; that of a join shows its views, which are made once more for it."""
+    from sfumato.aggregate.joining import JoinResult
+    from sfumato.aggregate.views import DEFAULT_VIEWS
+    from sfumato.aggregate.views import views as views_of
+    from sfumato.evaluate.report.aggregation_page import aggregation_page
+    from sfumato.tables.write import write_whole
+
+    joined = isinstance(result, JoinResult)
+    page = aggregation_page(
+        said,
+        result.soft_labels,
+        annotators=result.annotator_columns(),
+        views=views_of(said, names or DEFAULT_VIEWS, seed=seed) if joined else None,
+        trace=result.trace,
+        notes=result.notes,
+    )
+    write_whole(target, page)
+
+
+def _summary(said: Annotations, result: Result, written: Mapping[str, Path | None]) -> dict[str, Any]:
     soft = result.soft_labels
     return {
         "n_items": said.n_items,
@@ -128,23 +183,22 @@ def _summary(said: Annotations, result: Result, out: Path | None, annotators_out
         "n_iter": result.n_iter,
         "objective": result.trace[-1] if result.trace else None,
         "mean_top_probability": float(soft.probs.max(axis=1).mean()),
-        "out": None if out is None else str(out),
-        "annotators_out": None if annotators_out is None else str(annotators_out),
+        **{name: None if target is None else str(target) for name, target in written.items()},
         "notes": [*said.notes, *result.notes],
     }
 
 
-def _tell(said: Annotations, result: Result, method: str, out: Path | None, annotators_out: Path | None) -> None:
+def _tell(said: Annotations, result: Result, method: str, written: Mapping[str, Path | None]) -> None:
     soft = result.soft_labels
     ran = f", {result.n_iter} iterations" if result.n_iter else ""
     screen.say(
         f"{said.n_annotations:,} annotations of {said.n_items:,} items by {said.n_annotators:,} annotators, "
         f"{said.n_classes:,} classes · {method}{ran}"
     )
-    for target in (out, annotators_out):
+    for target in written.values():
         if target is not None:
             screen.say(f"→ {target}")
-    if out is None:
+    if written["out"] is None:
         shown = soft.classes[:8]
         screen.table(
             ["item", *shown],

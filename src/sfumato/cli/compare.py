@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = ["compare", "register"]
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from sfumato.core.report import Number, Report
 
 
+_FOLDS, _RESAMPLES, _DRAWS = 4, 1000, 20
+_ENDINGS = (".html", ".json", ".md")
+
+
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
     app.command(name="compare", epilog="Example: sfumato compare votes.csv --gold gold.csv")(compare)
@@ -29,13 +34,27 @@ def compare(
     views: Annotated[
         str | None, typer.Option(help="The views to compare, separated by commas; every method where not given.")
     ] = None,
-    folds: Annotated[int, typer.Option(help="In how many parts the annotations are left out.")] = 4,
-    resamples: Annotated[int, typer.Option(help="How many bootstrap samples the intervals are made of.")] = 1000,
+    folds: Annotated[
+        int | None, typer.Option(help="In how many parts the annotations are left out.", show_default=str(_FOLDS))
+    ] = None,
+    resamples: Annotated[
+        int | None,
+        typer.Option(
+            help="How many bootstrap samples the intervals are made of; with --panel-size, how often panels are drawn.",
+            show_default=f"{_RESAMPLES}, or {_DRAWS} panels",
+        ),
+    ] = None,
     panel_size: Annotated[
         bool, typer.Option("--panel-size", help="Ask instead how many annotators per item are enough.")
     ] = False,
+    seconds: Annotated[
+        float | None, typer.Option(help="For --panel-size: what an annotation takes an annotator; adds the cost.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="The seed of everything that is random.")] = 0,
-    out: Annotated[Path | None, typer.Option(help="A file for the report: .json or .md.")] = None,
+    report: Annotated[
+        list[Path] | None,
+        typer.Option("--report", "--out", help="A report to write: .html (with pictures), .json or .md; repeatable."),
+    ] = None,
     format: reading.Format = "auto",
     item: reading.Item = None,
     annotator: reading.Annotator = None,
@@ -45,46 +64,82 @@ def compare(
     json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Score every method by annotations that it has not seen, best first; no gold is needed."""
-    if panel_size and (gold is not None or views is not None):
-        raise OptionError("--panel-size compares panels, not views: it goes neither with --gold nor with --views.")
-    if out is not None and out.suffix.lower() not in (".json", ".md"):
-        raise OptionError(f"A report is written as .json or .md. Got {out} instead.")
+    from sfumato.aggregate.compare import compare as score
+    from sfumato.aggregate.panel_size import panel_size as shrink
+    from sfumato.tables.read_gold import read_gold
+    from sfumato.tables.write import check_writable
+
+    if panel_size and any(given is not None for given in (gold, views, folds)):
+        raise OptionError("--panel-size compares panels, not views: --gold, --views and --folds do not go with it.")
+    if seconds is not None and not panel_size:
+        raise OptionError("--seconds gives the cost of panels: it goes with --panel-size.")
+    chosen = None if views is None else [name.strip() for name in views.split(",") if name.strip()]
+    if chosen == []:
+        raise OptionError(f"--views names no view. Got {views!r}; name some, or leave the option out for all.")
+    for target in report or []:
+        if target.suffix.lower() not in _ENDINGS:
+            raise OptionError(f"A report ends in {', '.join(_ENDINGS)}. Got {target} instead.")
+        check_writable(target)
     said = reading.read(
         votes, format=format, item=item, annotator=annotator, label=label, classes=classes, duplicates=duplicates
     )
     if panel_size:
-        from sfumato.aggregate.panel_size import panel_size as shrink
-
         with screen.working("Drawing smaller panels"):
-            report = shrink(said, repeats=min(resamples, 20), seed=seed)
+            found = shrink(said, repeats=_DRAWS if resamples is None else resamples, seconds=seconds, seed=seed)
     else:
-        report = _views(said, gold, views, folds, resamples, seed)
-    if out is not None:
-        report.save(out)
+        reference = None if gold is None else read_gold(gold)
+        with screen.working("Leaving annotations out") as advance:
+            found = score(
+                said, chosen or (), gold=reference, folds=_FOLDS if folds is None else folds,
+                resamples=_RESAMPLES if resamples is None else resamples, seed=seed, progress=advance,
+            )  # fmt: skip
+    for target in report or []:
+        _write(found, target, said, chosen, panel_size, seed)
     if json:
-        screen.say(report.to_json())
+        screen.say(found.to_json())
         return
-    screen.table(*(_as_it_is(report) if panel_size else _shortened(report)))
+    screen.table(*(_as_it_is(found) if panel_size else _shortened(found, _WITHOUT_GOLD)))
     screen.say("")
-    for line in report.notes:
+    if gold is not None:
+        screen.table(*_shortened(found, _BY_GOLD), title="By gold; held_out is the average under these weights")
+        screen.say("")
+    for line in found.notes:
         screen.say(line)
-    if out is not None:
-        screen.say(f"→ {out}")
+    for target in report or []:
+        screen.say(f"→ {target}")
 
 
-_HEADS = {
+def _write(
+    found: Report, target: Path, said: Annotations, views: list[str] | None, panel_size: bool, seed: int
+) -> None:
+    """Write the report; a page shows the views themselves, too, which are made of all annotations for it."""
+    from sfumato.aggregate.compare import COMPARED
+    from sfumato.aggregate.views import views as views_of
+    from sfumato.evaluate.report.comparison_page import comparison_page
+    from sfumato.tables.write import write_whole
+
+    if target.suffix.lower() != ".html":
+        found.save(target)
+        return
+    with screen.working("Drawing"):
+        made = None if panel_size else views_of(said, views or COMPARED, seed=seed)
+        write_whole(target, comparison_page(found, views=made))
+
+
+_WITHOUT_GOLD = {
     "held_out_log_likelihood_score": "log-likelihood",
     "behind": "behind the best (95 %)",
     "weight": "weight",
+}
+_BY_GOLD = {
     "accuracy_score": "accuracy",
     "log_loss": "log loss",
     "expected_calibration_error": "calibration error",
 }
 
 
-def _shortened(report: Report) -> tuple[list[str], list[list[str]]]:
-    """Return the comparison as head and rows that fit a terminal; --json and --out have every digit."""
-    names = report.names()
+def _shortened(report: Report, heads: Mapping[str, str]) -> tuple[list[str], list[list[str]]]:
+    """Return the numbers under *heads* as head and rows that fit a terminal; --json and --report have every digit."""
 
     def cell(number: Number | None) -> str:
         if number is None:
@@ -93,21 +148,11 @@ def _shortened(report: Report) -> tuple[list[str], list[list[str]]]:
             return f"{number.value:.4f} ({number.low:.4f} to {number.high:.4f})"
         return f"{number.value:.3f}" if number.name in ("weight", "accuracy_score") else f"{number.value:.4f}"
 
-    rows = [[of, *(cell(row.get(name)) for name in names)] for of, row in report.rows().items()]
-    return ["view", *(_HEADS[name] for name in names)], rows
+    rows = [[of, *(cell(row.get(name)) for name in heads)] for of, row in report.rows().items()]
+    return ["view", *heads.values()], [row for row in rows if any(row[1:])]
 
 
 def _as_it_is(report: Report) -> tuple[list[str], list[list[str]]]:
     names = report.names()
     rows = [[of, *(str(row.get(name, "")) for name in names)] for of, row in report.rows().items()]
     return ["panel", *(name.replace("_", " ") for name in names)], rows
-
-
-def _views(said: Annotations, gold: Path | None, views: str | None, folds: int, resamples: int, seed: int) -> Report:
-    from sfumato.aggregate.compare import compare as score
-    from sfumato.tables.read_gold import read_gold
-
-    reference = None if gold is None else read_gold(gold)
-    names = [name.strip() for name in (views or "").split(",") if name.strip()]
-    with screen.working("Leaving annotations out") as advance:
-        return score(said, names, gold=reference, folds=folds, resamples=resamples, seed=seed, progress=advance)

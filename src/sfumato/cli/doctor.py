@@ -20,6 +20,7 @@ _ADDS = {
     "train": "training in PyTorch",
     "text": "Hugging Face encoders for text and tokens",
     "sklearn": "the demo's model, and soft labels for scikit-learn",
+    "torchmetrics": "the metrics of this package within PyTorch and Lightning loops",
     "cluster": "aggregation on a Ray cluster",
 }
 

@@ -17,6 +17,7 @@ __all__ = [
     "adaptive_rms_calibration_error",
     "aligned",
     "annotator_accuracies",
+    "attacked_logits",
     "best_constant",
     "bootstrap_interval",
     "bootstrap_samples",
@@ -34,6 +35,8 @@ __all__ = [
     "evaluate",
     "expected_calibration_error",
     "f1_score",
+    "fgsm_accuracy_score",
+    "fgsm_loss",
     "fit_temperature",
     "half_panel",
     "held_out_annotator",
@@ -60,6 +63,8 @@ __all__ = [
     "perspectivist_distance_error_per_item",
     "perspectivist_error",
     "perspectivist_error_per_item",
+    "pgd_accuracy_score",
+    "pgd_loss",
     "precision_score",
     "recall_score",
     "reliability",
@@ -74,6 +79,7 @@ __all__ = [
     "soft_f1_score",
     "soft_label_kurtosis",
     "soft_scorer",
+    "torch_metric",
     "uniform",
     "values_wasserstein_error",
     "values_wasserstein_error_per_item",
@@ -127,7 +133,14 @@ from sfumato.evaluate.perspectives import (
     perspectivist_error,
     perspectivist_error_per_item,
 )
-from sfumato.evaluate.scorers import compute_metrics, soft_scorer
+from sfumato.evaluate.robustness import (
+    attacked_logits,
+    fgsm_accuracy_score,
+    fgsm_loss,
+    pgd_accuracy_score,
+    pgd_loss,
+)
+from sfumato.evaluate.scorers import compute_metrics, soft_scorer, torch_metric
 from sfumato.evaluate.scores import scores
 from sfumato.evaluate.significance import Comparison, holm, mcnemar_test, paired_bootstrap_test, paired_permutation_test
 from sfumato.evaluate.soft_accuracy import soft_accuracy_score, soft_accuracy_score_per_item

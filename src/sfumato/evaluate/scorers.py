@@ -1,23 +1,27 @@
-"""Metrics where people already are: as a scikit-learn scorer, and as the compute_metrics of a Hugging Face trainer.
+"""Metrics where people already are: a scikit-learn scorer, the compute_metrics of a Hugging Face trainer, torchmetrics.
 
-Neither package is imported: a scorer is any function of an estimator and data, and a trainer hands over plain arrays.
+The first two import neither package: a scorer is any function of an estimator and data, and a trainer hands over plain
+arrays.
 """
 
 from __future__ import annotations
 
-__all__ = ["compute_metrics", "soft_scorer"]
+__all__ = ["compute_metrics", "soft_scorer", "torch_metric"]
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.simplex import softmax
 from sfumato.core.soft_labels import SoftLabels
-from sfumato.errors import InputError, OptionError
+from sfumato.errors import InputError, MissingExtraError, OptionError
 from sfumato.evaluate.metrics import metric
 from sfumato.evaluate.scores import scores
+
+if TYPE_CHECKING:
+    from sfumato.evaluate.torch_metric import TorchMetric
 
 # Positions that a Hugging Face model is told to ignore.
 _IGNORED = -100
@@ -72,6 +76,21 @@ def compute_metrics(metrics: Sequence[str] | None = None) -> Callable[[Any], dic
         return {one.name: found[one.name] for one in chosen}
 
     return compute
+
+
+def torch_metric(name: str = "soft_cross_entropy_loss", *, logits: bool = True, **options: Any) -> TorchMetric:
+    """Return the metric of that name as a `torchmetrics.Metric`: update(preds, target), compute(), reset().
+
+    ``preds`` are logits of shape (…, n_classes), or probabilities where *logits* is false; ``target`` soft labels of
+    the same shape or classes of shape (…), whichever the metric needs. Positions that are filled with −100 are left
+    out. It goes into a MetricCollection, is logged by Lightning, and adds up over processes; the value is that of the
+    metric on all items at once. A mean over items keeps two numbers, any other metric the predictions themselves.
+    """
+    try:
+        from sfumato.evaluate.torch_metric import TorchMetric
+    except ModuleNotFoundError:
+        raise MissingExtraError("A metric for torchmetrics", "torchmetrics") from None
+    return TorchMetric(name, logits=logits, **options)
 
 
 def _same_columns(estimator: Any, probs: NDArray[Any], labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
 
-from sfumato import Predictions, SoftLabels
+from sfumato import Annotations, Predictions, SoftLabels
 from sfumato.core.gold import Gold
 from sfumato.evaluate.compare_systems import evaluate
 from sfumato.evaluate.report.evaluation_page import evaluation_page
@@ -22,16 +22,25 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     n, classes = 400, ("cat", "deer", "dog", "ship")
     truth = rng.dirichlet(np.full(4, 0.6), n)
     items = tuple(f"image-{k}" for k in range(n))
-    people = SoftLabels(rng.multinomial(9, truth) / 9, items=items, classes=classes)
+    said = rng.multinomial(9, truth)
+    people = SoftLabels(said / 9, items=items, classes=classes)
+    rows = [
+        (items[i], f"annotator {a}", classes[k])
+        for i, counts in enumerate(said)
+        for a, k in enumerate(np.repeat(np.arange(4), counts).tolist())
+    ]
+    votes = Annotations.from_rows(*zip(*rows, strict=True))
     gold = Gold(items, truth.argmax(axis=1), classes)
     made = {
         name: Predictions((1 - far) * truth + far * rng.dirichlet(np.ones(4), n), items=items, classes=classes)
         for name, far in (("soft labels", 0.2), ("hard labels", 0.6))
     }
     page = evaluation_page(
-        evaluate(made, labels=people, gold=gold, resamples=50),
+        evaluate(made, labels=people, gold=gold, annotations=votes, resamples=50),
         line_up(made, labels=people, gold=gold),
+        annotations=votes,
         texts={name: f"What {name} says" for name in items},
+        history={"soft labels": [{"epoch": k, "train_loss": 1 / k, "dev_loss": 1.2 / k} for k in range(1, 5)]},
     )
     path = tmp_path_factory.mktemp("evaluation") / "report.html"
     path.write_text(page)
@@ -49,8 +58,10 @@ def test_the_report_is_seen_whole_by_everybody(browser: Browser, report: Path, w
     page.on("request", lambda request: asked.append(request.url))
     page.goto(report.as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.locator("svg[role=img]").count() == 10
+    drawings = page.locator("svg")
+    assert drawings.count() == page.locator("svg[role=img]").count() >= 10
     assert all(text.strip() for text in page.locator("svg desc").all_text_contents())
+    assert page.locator("svg desc").count() == drawings.count()
     found = Axe().run(page).response["violations"]
     assert [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in found] == []
     assert said == []

@@ -54,9 +54,7 @@ def evaluate(
     ] = None,
     history: Annotated[
         list[Path] | None,
-        typer.Option(
-            help="The records of a training, for its curves: a run's folder, .jsonl or .json; repeatable."
-        ),
+        typer.Option(help="The records of a training, for its curves: a run's folder, .jsonl or .json; repeatable."),
     ] = None,
     metric: Annotated[
         list[str] | None, typer.Option(help="A metric (accuracy_score, …) in place of the usual ones; repeatable.")
@@ -151,9 +149,7 @@ def _runs(path: Path) -> list[Predictions]:
         return [load(Predictions, path)]
     files = sorted(file for file in path.iterdir() if file.is_file() and file.suffix.lower() in _TABLES)
     if not files:
-        raise InputError(
-            f"The folder {path} holds no predictions. A file for each run is wanted: {', '.join(_TABLES)}."
-        )
+        raise InputError(f"The folder {path} holds no predictions; it needs a file for each run: {', '.join(_TABLES)}.")
     return [load(Predictions, file) for file in files]
 
 

@@ -60,8 +60,8 @@ def read_items(path: Path | None) -> Shown:
 def read_history(paths: list[Path]) -> dict[str, list[dict[str, Any]]]:
     """Return the records of each epoch by name of the training.
 
-    A path is a file of JSON lines, a record each, or the folder of a run that holds ``history.jsonl``, or what a Hugging
-    Face trainer leaves behind (``trainer_state.json``).
+    A path is a file of JSON lines, a record each, or the folder of a run that holds ``history.jsonl``, or what Hugging
+    Face's trainer leaves behind (``trainer_state.json``).
     """
     from sfumato.tables.source import check_file, read_json, read_json_lines
 

@@ -81,7 +81,7 @@ def line_up(
     check_choice(missing, ("error", "drop"), option="missing")
     if labels is None and gold is None and annotations is None:
         raise OptionError(
-            "There is nothing to compare the predictions with. Give soft labels (labels), what annotators said (votes), "
+            "There is nothing to compare the predictions with. Give soft labels, the annotations (votes) of people, "
             "gold, or several of these."
         )
     runs = _named(predictions)
@@ -171,6 +171,9 @@ def _named(predictions: Given) -> dict[str, tuple[SoftLabels, ...]]:
             raise InputError(
                 f"System {name!r}: Predictions are wanted, one table for each run. Got {type(wrong).__name__}."
             )
+    taken = next((name for name in runs if name == "people" or name.startswith(("people: ", "baseline: "))), None)
+    if taken is not None:
+        raise InputError(f"A system cannot be called {taken!r}: people and baselines stand beside it. Rename it.")
     if not runs or not all(runs.values()):
         raise InputError("There are no predictions to evaluate. Give at least one run of one system.")
     return runs

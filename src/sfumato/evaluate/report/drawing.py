@@ -38,6 +38,20 @@ COLOURS = {
 }  # fmt: skip
 _N_SERIES = 10
 
+
+def _readable_on(ground: str) -> str:
+    """Return white or near-black, whichever stands out more (WCAG 2.2, relative luminance)."""
+    shares = [int(ground[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    light = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+    luminance = 0.2126 * light[0] + 0.7152 * light[1] + 0.0722 * light[2]
+    return "#ffffff" if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.06 else "#171615"
+
+
+# What is written on a bar of a series.
+COLOURS |= {
+    f"on-c{k}": (_readable_on(COLOURS[f"c{k}"][0]), _readable_on(COLOURS[f"c{k}"][1])) for k in range(_N_SERIES)
+}
+
 Point = tuple[float, float]
 
 

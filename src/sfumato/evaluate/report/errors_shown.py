@@ -30,12 +30,15 @@ def who_was_right(runs: Mapping[str, SoftLabels], labels: SoftLabels, gold: Gold
     codes = gold.aligned(kept.items, kept.classes)
     right = [table.take(kept.items).probs.argmax(axis=1) == codes for table in (a, b)]
     groups, tests = by_correctness(kept, *right)
+    # Of two or three numbers the kurtosis is always the same.
+    measures = ("kurtosis", "entropy") if kept.n_classes > 3 else ("entropy",)
     names = {"both": "both", "only A": f"only {name_a}", "only B": f"only {name_b}", "none": "neither"}
     table = html_table(
-        ["right", "items", "kurtosis", "entropy"],
-        [[names[g.name], f"{g.n:,}", _plain(g.kurtosis), _plain(g.entropy)] for g in groups],
+        ["right", "items", *measures],
+        [[names[g.name], f"{g.n:,}", *(_plain(getattr(g, measure)) for measure in measures)] for g in groups],
         name="Soft labels by who was right",
     )
+    tests = tuple(test for test in tests if test.measure in measures)
     corrected = holm([test.p_value for test in tests])
     found = html_table(
         ["groups", "of", "first above second", "p corrected"],
@@ -50,11 +53,11 @@ def who_was_right(runs: Mapping[str, SoftLabels], labels: SoftLabels, gold: Gold
         name="Tests between the groups",
     )  # fmt: skip
     return Section(
-        "Who was right where people disagree",
-        f"Kurtosis and entropy of the soft labels by which of {name_a} and {name_b} had the item right "
-        "(Fornaciari et al. 2021, table 3), and Mann–Whitney tests between the groups. High kurtosis and low entropy: "
-        "people agree.",
-        ((table, found),),
+        "Who was right where people disagree?",
+        f"{' and '.join(measures).capitalize()} of the soft labels by which of {name_a} and {name_b} had the item "
+        "right (Fornaciari et al. 2021, table 3), and Mann–Whitney tests between the groups. "
+        f"{'High kurtosis and low' if len(measures) > 1 else 'Low'} entropy: people agree.",
+        (table, found),
     )
 
 

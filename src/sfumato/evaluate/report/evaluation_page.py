@@ -19,8 +19,10 @@ from sfumato.core.soft_labels import SoftLabels
 from sfumato.evaluate.expected_calibration import reliability
 from sfumato.evaluate.report import figures
 from sfumato.evaluate.report.errors_shown import furthest, in_whose_eyes, who_was_right
+from sfumato.evaluate.report.figure import Figure
+from sfumato.evaluate.report.figures import Point
 from sfumato.evaluate.report.learning_curves import History, learning
-from sfumato.evaluate.report.page import Section, html_page, html_table
+from sfumato.evaluate.report.page import Section, html_notes, html_page, html_table
 from sfumato.evaluate.report.views_apart import views_apart
 from sfumato.evaluate.systems import Systems
 
@@ -106,7 +108,8 @@ def evaluation_sections(
 
 def _numbers(report: Report, systems: Sequence[str]) -> Section:
     rows = report.rows()
-    beside = [of for of in rows if of not in systems]
+    # What people reach stands next to the systems, what needs no model behind it.
+    beside = sorted((of for of in rows if of not in systems), key=lambda of: not of.startswith("people: "))
     higher = report.details["higher_is_better"]
     level = report.origin.options["level"]
     lines, best = [], []
@@ -136,7 +139,31 @@ def _numbers(report: Report, systems: Sequence[str]) -> Section:
         f"Each number with its {level:.0%} interval over items (and runs, where there are several). ↑: higher is "
         f"better, ↓: lower is.{marked}{rest}"
     )
-    return Section("How good", " ".join([text, *report.notes]), (table,))
+    return Section("How good is it?", text, (table, html_notes(report.notes), _drawn(report, systems)))
+
+
+def _drawn(report: Report, systems: Sequence[str]) -> tuple[Figure, ...]:
+    """Return a number against gold and one against people as points with intervals, people and baselines among them."""
+    names = report.names()
+    against_gold = [name for name in ("accuracy_score", "f1_score") if name in names]
+    # Not cross-entropy: the few who vote one class alone have one that dwarfs all others.
+    against_people = [name for name in ("jensen_shannon_divergence", "soft_accuracy_score") if name in names]
+    drawn = []
+    for name in [*against_gold[:1], *against_people[:1]]:
+        better = "higher" if report.details["higher_is_better"][name] else "lower"
+        numbers = [one for one in report.numbers if one.name == name and not math.isnan(one.value)]
+        numbers.sort(key=lambda one: 0 if one.of in systems else 1 if one.of.startswith("people: ") else 2)
+        points = [
+            Point(one.of.partition(": ")[2] or one.of, one.value, one.low, one.high, marked=one.of in systems)
+            for one in numbers
+        ]
+        drawn.append(
+            figures.intervals(
+                points, x_name=_words(name), name=f"numbers-{name.replace('_', '-')}", title=_words(name).capitalize(),
+                caption=f"Systems in bold, beside what people reach and what needs no model; {better} is better.",
+            )
+        )  # fmt: skip
+    return tuple(drawn)
 
 
 def _told_apart(report: Report, metric: str, best: str, alpha: float) -> set[str]:
@@ -163,9 +190,9 @@ def _tests(report: Report) -> Section:
                 f"{row['better']} is better" if significant and row["better"] else "not told apart",
             ]
         )
-    head = ["metric and systems", "difference", "p", "p corrected", "effect d_z", "so"]
+    head = ["metric and systems", "difference", "p", "p corrected", "effect d_z", "verdict"]
     return Section(
-        "Is the difference more than chance",
+        "Is the difference more than chance?",
         "Paired bootstrap over the same items, two-sided; corrected for all rows of this table (Holm 1979).",
         (html_table(head, rows, name="Comparisons"),),
     )
@@ -185,7 +212,7 @@ def _calibration(shown: Mapping[str, SoftLabels], systems: Systems) -> Section:
         caption="The probability of the most probable class: how many items have how much of it.",
     )  # fmt: skip
     text = "Items in bins of equal confidence, larger dots for more items; beside it how many items are how sure."
-    return Section("Does it know how sure to be", text, ((drawn, bars),))
+    return Section("Does it know how sure to be?", text, ((drawn, bars),))
 
 
 def _entropies(shown: Mapping[str, SoftLabels], labels: SoftLabels) -> Section:
@@ -201,7 +228,7 @@ def _entropies(shown: Mapping[str, SoftLabels], labels: SoftLabels) -> Section:
         caption="How many items have how much entropy, for each system and for people.", n_bins=12,
     )  # fmt: skip
     text = "The entropy of both distributions, item by item. On the dashed line the model is as unsure as people are."
-    return Section("Is it unsure where people disagree", text, ((drawn, bars),))
+    return Section("Is it unsure where people disagree?", text, ((drawn, bars),))
 
 
 def _confusions(shown: Mapping[str, SoftLabels], labels: SoftLabels, gold: Gold | None) -> Section:
@@ -219,7 +246,7 @@ def _confusions(shown: Mapping[str, SoftLabels], labels: SoftLabels, gold: Gold 
         caption=f"In rows the {what}, in columns the mean probability of each class.",
     )  # fmt: skip
     return Section(
-        "What is taken for what",
+        "What is taken for what?",
         f"The mean distribution over the classes (columns) of the items of each {what} (rows). A model that takes for "
         "one another what people take for one another has the same table as they have.",
         (drawn,),

@@ -70,10 +70,12 @@ def distributions(panels: Sequence[Panel], classes: Sequence[str], *, name: str,
             marks.append(Words((shift, y + 13), _cut(row, 15), colour="soft"))
             x = float(shift + left)
             for k in np.flatnonzero(np.asarray(probs) >= 0.005).tolist():
-                share = float(probs[k]) * width
-                marks.append(Box((x, y), max(share - 1, 0.5), height - 5, series_colour(k)))
+                share, colour = float(probs[k]) * width, series_colour(k)
+                marks.append(Box((x, y), max(share - 1, 0.5), height - 5, colour))
                 if share > _LETTER * len(classes[k]) + 6:
-                    marks.append(Words((x + share / 2, y + 12.5), classes[k], anchor="middle", colour="card", size=11))
+                    marks.append(
+                        Words((x + share / 2, y + 12.5), classes[k], anchor="middle", colour=f"on-{colour}", size=11)
+                    )
                 x += share
         said = "; ".join(f"{row}: {in_words(np.asarray(probs), classes)}" for row, probs in panel.rows)
         tall = max(40 + height * len(panel.rows), 114 if panel.picture else 0)
@@ -138,11 +140,18 @@ def scatter(
     """Return points in the unit square, a colour for each system; at most *most* of each are drawn, evenly chosen."""
     on = plane(_UNIT, _UNIT, x_name=x_name, y_name=y_name)
     marks = [*on.marks, Line(on.at(0, 0), on.at(1, 1), "soft", dashed=True)]
-    said = []
-    for k, (whose, x, y) in enumerate(systems):
-        rows = np.unique(np.linspace(0, len(x) - 1, min(most, len(x))).astype(int))
-        marks += [Dot(on.at(float(x[row]), float(y[row])), 2.2, series_colour(k), 0.45) for row in rows]
-        said.append(f"{whose}: {len(x)} items, mean {x_name} {x.mean():.3f}, mean {y_name} {y.mean():.3f}")
+    dots = []
+    for k, (_, x, y) in enumerate(systems):
+        # Few annotators give few distinct values: side by side, no system hides another.
+        aside = 2.6 * (k - (len(systems) - 1) / 2)
+        for row in np.unique(np.linspace(0, len(x) - 1, min(most, len(x))).astype(int)).tolist():
+            left, top = on.at(float(x[row]), float(y[row]))
+            dots.append((row, Dot((left + aside, top), 2.2, series_colour(k), 0.45)))
+    marks += [dot for _, dot in sorted(dots, key=lambda one: one[0])]
+    said = [
+        f"{whose}: {len(x)} items, mean {x_name} {x.mean():.3f}, mean {y_name} {y.mean():.3f}"
+        for whose, x, y in systems
+    ]
     drawing = on.drawing(marks, [whose for whose, _, _ in systems], title, "; ".join(said))
     return Figure(name, title, caption, (drawing,))
 

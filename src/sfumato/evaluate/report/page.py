@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Piece", "Section", "html_page", "html_table"]
+__all__ = ["Piece", "Section", "html_notes", "html_page", "html_table"]
 
 import html
 from collections.abc import Sequence
@@ -20,31 +20,37 @@ _STYLE = """
 body { margin:0; background:var(--paper); color:var(--ink); font:16px/1.55 system-ui, sans-serif; }
 header { padding:2.5rem 1.25rem 1.75rem; border-bottom:1px solid var(--line);
   background:linear-gradient(120deg, color-mix(in srgb, var(--accent) 16%, transparent), transparent 70%); }
-header > *, main > * { max-width:64rem; margin-inline:auto; }
+header > *, main > * { max-width:70rem; margin-inline:auto; }
 h1 { margin-block:0 .3rem; font:600 2rem/1.2 Georgia, serif; } h2 { margin:0 0 .4rem; font:600 1.3rem Georgia, serif; }
-p { margin:.3rem 0 1rem; max-width:46rem; } header p { color:var(--soft); margin:.3rem auto 0; max-width:64rem; }
+p { margin:.3rem 0 1rem; max-width:46rem; } header p { color:var(--soft); margin:.3rem auto 0; max-width:70rem; }
 main { padding:1.25rem; } section { margin-block:1.25rem; padding:1.25rem; background:var(--card);
   border:1px solid var(--line); border-radius:10px; }
 .scroll { overflow-x:auto; margin-block:.25rem 1rem; }
 table { border-collapse:collapse; font-variant-numeric:tabular-nums; font-size:.93rem; }
 th, td { padding:.35rem .9rem .35rem 0; text-align:right; border-bottom:1px solid var(--line); white-space:nowrap; }
-th:first-child, td:first-child { text-align:left; } thead th { color:var(--soft); font-weight:500; }
-thead > * { vertical-align:bottom; } td.best { font-weight:650; color:var(--accent); }
+th:first-child, td:first-child, th.text { text-align:left; } thead th { color:var(--soft); font-weight:500; }
+thead > * { vertical-align:bottom; } thead th { white-space:normal; min-width:4.2rem; max-width:9rem; }
+td.best { font-weight:650; color:var(--accent); }
 td.text { white-space:normal; text-align:left; min-width:16rem; }
+.notes { margin:.2rem 0 1rem; padding-left:1.1rem; max-width:46rem; color:var(--soft); font-size:.9rem; }
 td small { display:block; color:var(--soft); font-size:.78rem; font-weight:400; }
 figure { margin:0 0 1rem; } figcaption { color:var(--soft); font-size:.9rem; margin-top:.4rem; max-width:46rem; }
 .pair { display:grid; gap:1.5rem; grid-template-columns:repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); }
 .pair > * { min-width:0; }
 svg { display:block; width:100%; height:auto; } svg text { fill:var(--ink); font:12px system-ui, sans-serif; }
 svg text[font-weight] { font-weight:600; }
-footer { max-width:64rem; margin:0 auto; padding:0 1.25rem 2.5rem; color:var(--soft); font-size:.85rem; }
+@media (max-width:40rem) { main { padding:.75rem; } section { padding:1rem; margin-block:.75rem; }
+  th, td { padding-right:.6rem; }
+  tbody th { white-space:normal; min-width:6.5rem; max-width:8.5rem; font-weight:550; } }
+footer { max-width:72.5rem; margin:0 auto; padding:0 1.25rem 2.5rem; color:var(--soft); font-size:.85rem; }
 footer code { overflow-wrap:anywhere; }
 @page { margin:14mm; }
-@media print { :root { color-scheme:light; @DAY@ } body { background:#fff; font-size:12px; }
+@media print { :root { color-scheme:light; font-size:11.5px; @DAY@ }
+  body { background:#fff; } td small { white-space:nowrap; }
   header { background:none; padding:0 0 1rem; }
   main { padding:0; } section { border:none; border-top:1px solid #ccc; border-radius:0; padding:1rem 0; margin:0; }
   h2, p { break-after:avoid; } figure, tr, .pair > * { break-inside:avoid; } .scroll { overflow:visible; }
-  th, td { padding-right:.6rem; white-space:normal; } table { font-size:.85rem; }
+  th, td { padding-right:.6rem; white-space:normal; }
   .pair { grid-template-columns:repeat(2, minmax(0, 1fr)); } svg { max-height:120mm; } }
 """
 for _place, _name in enumerate(("@DAY@", "@NIGHT@")):
@@ -85,7 +91,10 @@ def html_page(title: str, summary: str, sections: Sequence[Section], *, origin: 
     """Return a whole HTML document that needs nothing beside itself; its foot says where the numbers come from."""
     parts = "".join(part.html for part in sections)
     seed = "none" if origin.seed is None else str(origin.seed)
-    options = " ".join(f"{name}={value}" for name, value in origin.options.items())
+    options = " ".join(
+        f"{name}={','.join(map(str, value)) if isinstance(value, list) else value}"
+        for name, value in origin.options.items()
+    )
     made = f"sfumato {origin.version} · {origin.method} · {options} · seed {seed} · data {origin.fingerprint}"
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -96,6 +105,12 @@ def html_page(title: str, summary: str, sections: Sequence[Section], *, origin: 
         f"<header><h1>{html.escape(title)}</h1><p>{html.escape(summary)}</p></header>\n<main>\n{parts}</main>\n"
         f"<footer>Made by <code>{html.escape(made)}</code></footer>\n</body>\n</html>\n"
     )
+
+
+def html_notes(lines: Sequence[str]) -> str:
+    """Return remarks as a list in small letters; nothing where there are none."""
+    items = "".join(f"<li>{html.escape(line)}</li>" for line in lines)
+    return f'<ul class="notes">{items}</ul>' if lines else ""
 
 
 def html_table(
@@ -112,7 +127,10 @@ def html_table(
     hold sentences. An interval in brackets stands small below its number.
     """
     marked = set(best)
-    top = "".join(f'<th scope="col">{html.escape(cell)}</th>' if cell else "<td></td>" for cell in head)
+    top = "".join(
+        f'<th scope="col"{" class=text" if c in text else ""}>{html.escape(cell)}</th>' if cell else "<td></td>"
+        for c, cell in enumerate(head)
+    )
     lines = []
     for r, row in enumerate(rows):
         cells = [f'<th scope="row">{html.escape(row[0])}</th>']

@@ -17,13 +17,14 @@ from sfumato.errors import OptionError
 class Bonus:
     """The bonus: nothing up to the agreement *from_agreement*, all of *amount* from *full_at* on, a line between.
 
-    Items count where *least_others* other people judged them whose answers are used.
+    In the study of Collins et al. (2022), one person in twenty agrees by less than 0.86, and half of them by more than
+    0.93. Items count where *least_others* other people judged them whose answers are used.
     """
 
     amount: float = 0.0
     currency: str = "USD"
-    from_agreement: float = 0.7
-    full_at: float = 0.9
+    from_agreement: float = 0.8
+    full_at: float = 0.95
     least_others: int = 2
 
     def __post_init__(self) -> None:

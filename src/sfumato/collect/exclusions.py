@@ -6,7 +6,18 @@ beside the runs before it; nothing that a person said is touched, and another ru
 
 from __future__ import annotations
 
-__all__ = ["PRESETS", "VERSION", "Exclusions", "Rules", "check_answers", "rules_of", "run_exclusions", "verdicts"]
+__all__ = [
+    "LEFT_OUT",
+    "NOT_PAID",
+    "PRESETS",
+    "VERSION",
+    "Exclusions",
+    "Rules",
+    "check_answers",
+    "rules_of",
+    "run_exclusions",
+    "verdicts",
+]
 
 import csv
 import dataclasses
@@ -26,6 +37,8 @@ from sfumato.errors import InputError, OptionError, check_choice
 
 # What the rules mean; a change to a formula below is a new version, and is written down with every run.
 VERSION = 1
+# How the reason of a verdict begins, by the decision that it is a reason for.
+LEFT_OUT, NOT_PAID = "left out: ", "not paid: "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +133,9 @@ def rules_of(study: Study) -> Exclusions:
 def run_exclusions(study: Study, store: Store, *, at: int) -> int:
     """Apply the rules as they are declared now to everybody; write down what they said, and return the run's number."""
     rules = {"version": VERSION, **dataclasses.asdict(rules_of(study))}
+    for table in ("leave_out", "do_not_pay"):
+        # The verdicts say who was named. Here their ids would outlive an erasure of the person.
+        rules[table]["people"] = len(rules[table]["people"])
     return store.add_exclusion_run(rules, verdicts(study, store), at).result()
 
 
@@ -137,7 +153,7 @@ def verdicts(study: Study, store: Store) -> list[Verdict]:
         out = _reasons(person, declared_now.leave_out, seen)
         unpaid = _reasons(person, declared_now.do_not_pay, seen)
         if out or unpaid:
-            reasons = (*(f"left out: {why}" for why in out), *(f"not paid: {why}" for why in unpaid))
+            reasons = (*(LEFT_OUT + why for why in out), *(NOT_PAID + why for why in unpaid))
             found.append(Verdict(person, bool(out), bool(unpaid), reasons))
     return found
 

@@ -1,4 +1,4 @@
-"""What becomes of the mass that an answer leaves open, as the study declares it in ``[redistribute]``."""
+"""What a soft label takes of an answer, and what becomes of the mass that is left open: ``[redistribute]``."""
 
 from __future__ import annotations
 
@@ -20,15 +20,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redistribution:
-    """The rule (`sfumato.core.responses.distribution`): which statements count, and where the open mass goes."""
+    """The rule (`sfumato.core.responses.distribution`): which statements count, and where the open mass goes.
+
+    *use* T1 takes the first class and its probability, T2 the first two. ``top1`` and ``top2`` take the choice alone:
+    all mass on the first class, or the same mass on each of the first two, as if no probability had been asked for.
+    """
 
     rule: Literal["clamp", "uniform"] = "clamp"
-    use: Literal["T1", "T2"] = "T2"
+    use: Literal["T1", "T2", "top1", "top2"] = "T2"
     gamma: float = 0.1
 
     def __post_init__(self) -> None:
         check_choice(self.rule, ("clamp", "uniform"), option="redistribute.rule")
-        check_choice(self.use, ("T1", "T2"), option="redistribute.use")
+        check_choice(self.use, ("T1", "T2", "top1", "top2"), option="redistribute.use")
         if not 0 <= self.gamma < 1:
             raise OptionError(f"redistribute.gamma must be at least 0 and below 1. Got {self.gamma} instead.")
 
@@ -40,11 +44,28 @@ class Redistribution:
         """
         from sfumato.core.responses import distribution
 
+        if self.use == "top1" or self.use == "top2":
+            return _chosen(response, classes, most=1 if self.use == "top1" else 2)
         named = response.mode in ("top1", "top2")
         return distribution(
             response, classes, use=self.use if named else "all", redistribute=self.rule,
             gamma=self.gamma if named else 0.0, as_published=as_published,
         )  # fmt: skip
+
+
+def _chosen(response: Response, classes: tuple[str, ...], *, most: int) -> NDArray[np.float64]:
+    """Return equal mass on the first classes of a response; where more of them share a place, on all of these."""
+    import numpy as np
+
+    percents = [percent for _, percent in response.stated]
+    if response.mode in ("top1", "top2"):
+        names = {name for name, _ in response.stated[:most]}
+    else:
+        least = sorted(percents, reverse=True)[:most][-1]
+        names = {name for name, percent in response.stated if percent >= least and percent > 0}
+    label = np.array([name in names for name in classes], dtype=np.float64)
+    result: NDArray[np.float64] = label / label.sum()
+    return result
 
 
 def redistribution_of(study: Study, **changed: Any) -> Redistribution:

@@ -6,10 +6,12 @@ __all__ = ["commented", "read_study", "toml_text"]
 
 import dataclasses
 import difflib
+import re
 import tomllib
 import types
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from sfumato.collect.bonus import bonus_of
@@ -131,18 +133,39 @@ def toml_text(text: str) -> str:
     return f'"{spelt}"'
 
 
-def commented(*, title: str, classes: Sequence[str], source: str = "items", language: str = "en") -> str:
-    """Return a first ``study.toml``, every setting explained, most of them commented out at their defaults."""
-    names = ", ".join(toml_text(name) for name in classes)
-    return (
-        _FIRST.replace("@title@", toml_text(title))
-        .replace("@classes@", names)
-        .replace("@source@", toml_text(source))
-        .replace("@language@", toml_text(language))
-        .replace("@languages@", ", ".join(LANGUAGES))
-        .replace("@first@", toml_text(classes[0]))
-        .replace("@second@", toml_text(classes[1]))
-    )
+def commented(
+    *,
+    title: str,
+    classes: Sequence[str],
+    source: str = "items",
+    language: str = "en",
+    settings: Mapping[tuple[str, str], str | int | float | bool] = MappingProxyType({}),
+) -> str:
+    """Return a first ``study.toml``, every setting explained, most of them commented out at their defaults.
+
+    *settings* are those that are set, by table and name: ``{("batches", "size"): 10}``.
+    """
+    text = _FIRST
+    for (table, name), value in settings.items():
+        spelt = toml_text(value) if isinstance(value, str) else str(value).lower()
+        before, start, inside = text.partition(f"\n[{table}]\n")
+        line = re.search(rf"^# {name} = (\"[^\"]*\"|\S+)( *)", inside, flags=re.MULTILINE)
+        end = inside.find("\n[")
+        if line is None or 0 <= end < line.start():
+            raise OptionError(f"There is no setting {table}.{name} in a first study.toml.")
+        set_line = f"{name} = {spelt}".ljust(len(line[0]) - 1) + (" " if line[2] else "")
+        text = before + start + inside[: line.start()] + set_line + inside[line.end() :]
+    holes = {
+        "title": toml_text(title),
+        "classes": ", ".join(toml_text(name) for name in classes),
+        "source": toml_text(source),
+        "language": toml_text(language),
+        "languages": ", ".join(LANGUAGES),
+        "first": toml_text(classes[0]),
+        "second": toml_text(classes[1]),
+    }
+    # All at once: a title may hold what looks like another hole.
+    return re.sub("@(\\w+)@", lambda hole: holes[hole[1]] if hole[1] in holes else hole[0], text)
 
 
 _FIRST = '''# A study for `sfumato collect start`. Lines that begin with "# name =" are settings at their defaults.
@@ -237,12 +260,12 @@ source = @source@            # a folder of pictures, sounds, films or .txt; or a
 [bonus]
 # amount = 0.0             # what a person can earn on top; 0: no bonus
 # currency = "USD"
-# from_agreement = 0.7     # agreement with the panel at which the bonus begins …
-# full_at = 0.9            # … and at which all of it is paid
+# from_agreement = 0.8     # agreement with the panel at which the bonus begins …
+# full_at = 0.95           # … and at which all of it is paid
 # least_others = 2         # items count that so many others judged
 
 [redistribute]
 # rule = "clamp"           # where the open mass goes in the labels; uniform: what was ruled out takes part too
-# use = "T2"               # T1: the first class alone
+# use = "T2"               # T1: the first class alone · top1, top2: the choice without its probabilities
 # gamma = 0.1              # share for what was not ruled out where the answer leaves nothing open
 '''

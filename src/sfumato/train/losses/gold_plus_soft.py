@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["SoftTerm", "gold_plus_soft_loss"]
+__all__ = ["SOFT_TERMS", "SoftTerm", "gold_plus_soft_loss"]
 
 import math
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ from sfumato.train.losses.kl import kl_loss
 from sfumato.train.losses.reduction import Reduction
 
 SoftTerm = Literal["kl", "inverse_kl", "cross_entropy", "jensen_shannon"]
-_TERMS: Mapping[SoftTerm, Callable[..., Tensor]] = {
+SOFT_TERMS: Mapping[SoftTerm, Callable[..., Tensor]] = {
     "kl": kl_loss,
     "inverse_kl": partial(kl_loss, direction="inverse"),
     "cross_entropy": soft_cross_entropy_loss,
@@ -65,7 +65,7 @@ def gold_plus_soft_loss(
         ignore_index=ignore_index,
     )  # fmt: skip
     given = {"epsilon": epsilon} if soft_term in ("kl", "inverse_kl") else {}
-    people = _TERMS[soft_term](
+    people = SOFT_TERMS[soft_term](
         soft_logits, soft, base=base if soft_base is None else soft_base, reduction=reduction, weight=weight,
         item_weight=item_weight, mask=mask, ignore_index=ignore_index, **given,
     )  # fmt: skip

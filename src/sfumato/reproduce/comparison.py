@@ -93,7 +93,8 @@ class Row:
 def compare(experiment: Experiment, folder: Path, *, size: Size | None = None, seeds: int | None = None) -> Table:
     """Return the table of an experiment from the results in *folder*; without a size, the largest that has any."""
     known = Results(folder).known()
-    chosen = size or next((one for one in reversed(SIZES) if _stored(experiment, one, seeds, known)), "small")
+    largest: Iterable[Size] = (one for one in reversed(SIZES) if _stored(experiment, one, seeds, known))
+    chosen: Size = next(iter(largest), "small") if size is None else size
     stored = _stored(experiment, chosen, seeds, known)
     rows = [
         Row(number, number.row or run.row, run.seed, run.unit, run.variant)
@@ -140,16 +141,16 @@ def _stored(
 
 def _cells(experiment: Experiment, rows: list[Row]) -> tuple[Cell, ...]:
     measured: dict[tuple[str, str, str], dict[str, list[Row]]] = {}
-    for row in rows:
-        place = (row.row, row.number.on, row.number.metric)
-        measured.setdefault(place, {}).setdefault(row.variant, []).append(row)
+    for one in rows:
+        measured.setdefault((one.row, one.number.on, one.number.metric), {}).setdefault(one.variant, []).append(one)
     places = dict.fromkeys([*experiment.published, *measured])
     ours = {place: {variant: _ours(of) for variant, of in found.items()} for place, found in measured.items()}
     reference = experiment.reference
     cells = []
-    for row, on, metric in places:
-        printed = experiment.published.get((row, on, metric))
-        plain, odd = (ours.get((row, on, metric), {}).get(name) for name in ("corrected", "as published"))
+    for place in places:
+        row, on, metric = place
+        printed = experiment.published.get(place)
+        plain, odd = (ours.get(place, {}).get(name) for name in ("corrected", "as published"))
         base = ours.get((reference, on, metric), {}).get("corrected")
         base_printed = experiment.published.get((reference, on, metric))
         same_sign = None
@@ -161,7 +162,7 @@ def _cells(experiment: Experiment, rows: list[Row]) -> tuple[Cell, ...]:
         found = [each for each in (plain, odd) if each]
         digits = any(printed.matches(each.value) for each in found) if printed and found else None
         cells.append(Cell(row, on, metric, printed, plain, odd, digits, same_sign, absent))
-    order = {row: place for place, row in enumerate(_row_order(experiment))}
+    order = {row: number for number, row in enumerate(_row_order(experiment))}
     return tuple(sorted(cells, key=lambda cell: order.get(cell.row, len(order))))
 
 

@@ -54,7 +54,8 @@ class Printed:
 
     def matches(self, value: float) -> bool:
         """Return whether our number rounds to what is printed."""
-        return abs(round(value * self.scale, 9) - self.value * self.scale) <= 0.5 * 10**-self.digits + 1e-9
+        half = 0.5 * 10.0**-self.digits
+        return abs(round(value * self.scale, 9) - self.value * self.scale) <= half + 1e-9
 
 
 def read_published(path: Path, table: str) -> Mapping[tuple[str, str, str], Printed]:

@@ -111,7 +111,7 @@ def run_all(
 
 def _computed(todo: Sequence[_Job], jobs: int) -> Iterator[tuple[_Job, str]]:
     """Give each job with the error it ran into, or an empty text; what another process is at comes last."""
-    later = []
+    later: list[_Job] = []
     with _workers(min(jobs, len(todo))) as work:
         for wait in (False, True):
             for job, error in work(todo if not wait else later, wait):

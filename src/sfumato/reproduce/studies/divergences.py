@@ -63,7 +63,7 @@ def measure(setting: Divergences, *, seed: int = 0, device: str = "cpu") -> Outc
         numbers += [Measured("jensen_shannon_divergence", float(each.mean()), on, f"{a} · {b}", n=len(each))
                     for (a, b), each in apart.items()]  # fmt: skip
         others = {
-            name: np.mean([apart.get((name, b), apart.get((b, name))) for b in said if b != name], axis=0)
+            name: np.mean([each for pair, each in apart.items() if name in pair and set(pair) <= set(said)], axis=0)
             for name in said
         }
         points += [(float(near[name].mean()), float(others[name].mean())) for name in said]

@@ -20,6 +20,7 @@ from sfumato.evaluate.bootstrap import bootstrap_interval
 from sfumato.evaluate.sums import correlation_sums
 from sfumato.evaluate.values_wasserstein import values_wasserstein_error_per_item
 from sfumato.reproduce.outcome import Measured, Outcome
+from sfumato.reproduce.sources import judged
 
 _PEOPLE = "people"
 
@@ -47,7 +48,7 @@ Setting = Elicited
 def measure(setting: Elicited, *, seed: int = 0, device: str = "cpu") -> Outcome:
     """Return how the soft labels compare with CIFAR-10H; nothing here is random."""
     data = load("cifar10s", as_released=setting.as_released)
-    crowd = load("cifar10h", gold=False).annotations
+    crowd, _ = judged("cifar10h", {"gold": False})
     votes = annotations_of(
         data.responses, data.classes, use=setting.use, redistribute=setting.redistribute, gamma=setting.gamma,
         as_published=setting.as_released,

@@ -78,8 +78,11 @@ def joined_views(setting: Views, votes: Annotations, *, seed: int) -> dict[str, 
         found = views(votes, setting.methods, seed=seed)
         if not setting.join:
             return found
-        rate = {"learning_rate": setting.learning_rate} if setting.as_published else {}
-        softened = temperature(found, as_published=setting.as_published, **rate)
+        softened = (
+            temperature(found, as_published=True, learning_rate=setting.learning_rate)
+            if setting.as_published
+            else temperature(found)
+        )
     floor = _PUBLISHED_FLOOR if setting.as_published else None
     heats = [1.0] * len(found) if softened.temperatures is None else softened.temperatures.tolist()
     # The hybrid is the centroid of the softened views: the same temperatures, which are the costly part.

@@ -88,6 +88,74 @@ def test_reports_of_every_kind(study: Path, capsys: pytest.CaptureFixture[str]) 
     assert r"\midrule" in targets[3].read_text()
 
 
+def test_a_folder_is_the_runs_of_one_system(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (study / "seeds").mkdir()
+    for seed in (1, 2):
+        Predictions.load(study / "far.parquet").save(study / "seeds" / f"seed{seed}.csv")
+    (study / "seeds" / "notes.txt").write_text("no predictions")
+    assert run(arguments(study, "--compare", str(study / "seeds"), "--json")) == 0
+    details = json.loads(capsys.readouterr().out)["details"]
+    assert details["runs"] == {"near": 1, "far": 1, "seeds": 2}
+    (study / "empty").mkdir()
+    assert run(arguments(study, "--compare", str(study / "empty"))) == 2
+    assert "holds no predictions" in capsys.readouterr().err
+
+
+def test_votes_alone_say_what_people_say(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    votes = ["--votes", str(study / "votes.csv"), "--resamples", "20", "--json"]
+    assert run(["evaluate", str(study / "near.parquet"), *votes]) == 0
+    alone = json.loads(capsys.readouterr().out)
+    assert run(["evaluate", str(study / "near.parquet"), "--labels", str(study / "soft.parquet"), *votes]) == 0
+    beside = json.loads(capsys.readouterr().out)
+    for ours, theirs in zip(alone["numbers"], beside["numbers"], strict=True):
+        assert (ours["name"], ours["of"]) == (theirs["name"], theirs["of"])
+        assert ours["value"] == pytest.approx(theirs["value"], abs=1e-12)
+    assert len(alone["notes"]) == len(beside["notes"]) + 1
+
+
+def test_texts_pictures_histories_annotators_and_figures(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    picture = pytest.importorskip("PIL.Image")
+    pytest.importorskip("matplotlib")
+    picture.new("RGB", (300, 200), "red").save(study / "red.png")
+    rows = ["item,text,image", *(f"img{k},What <b>{k}</b> says,{'red.png' if k < 100 else ''}" for k in range(120))]
+    (study / "items.csv").write_text("\n".join(rows))
+    (study / "run").mkdir()
+    epochs = [{"kind": "epoch", "epoch": k, "loss": 1 / k, "dev": {"accuracy_score": 1 - 1 / k}} for k in range(1, 4)]
+    steps = [{"kind": "step", "epoch": 1, "step": 1, "loss": 9.0}]
+    (study / "run" / "history.jsonl").write_text("\n".join(map(json.dumps, steps + epochs)))
+    page, folder = study / "report.html", study / "figures"
+    more = ["--items", str(study / "items.csv"), "--history", str(study / "run"), "--figures", str(folder)]
+    assert run(arguments(study, *more, "--votes", str(study / "votes.csv"), "-o", str(page))) == 0
+    html = page.read_text()
+    assert "What &lt;b&gt;" in html
+    assert "data:image/jpeg;base64," in html
+    assert "In whose eyes" in html
+    assert "How it learnt" in html
+    assert "9 at 1" not in html
+    names = {path.name for path in folder.iterdir()}
+    assert {"reliability.svg", "reliability.pdf", "learning-loss.pdf", "furthest.svg", "views.pdf"} <= names
+    assert {name.removesuffix(".svg") for name in names if name.endswith(".svg")} == {
+        name.removesuffix(".pdf") for name in names if name.endswith(".pdf")
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "option", "word"),
+    [
+        ("items.csv", "item,sentence\nimg0,x\n", "--items", "neither a column 'text' nor 'image'"),
+        ("history.json", '{"loss": 1}', "--history", "not a history"),
+        ("history.jsonl", "[1]\n", "--history", "history.jsonl"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused_before_the_work(
+    study: Path, capsys: pytest.CaptureFixture[str], name: str, content: str, option: str, word: str
+) -> None:
+    (study / name).write_text(content)
+    assert run(arguments(study, option, str(study / name), "-o", str(study / "report.html"))) == 2
+    assert word in capsys.readouterr().err
+    assert not (study / "report.html").exists()
+
+
 def test_metrics_and_items_are_chosen(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = Predictions.load(study / "far.parquet")
     table.take(table.items[:100]).save(study / "far.parquet")

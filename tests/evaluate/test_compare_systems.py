@@ -112,6 +112,39 @@ def test_people_are_the_ceiling_beside_the_score() -> None:
         evaluate(made, labels=people, annotations=Annotations.from_rows(["i000"], ["a"], ["w"]))
 
 
+def test_people_are_measured_against_gold_as_a_model_would_be() -> None:
+    items = [f"i{k}" for k in range(60)]
+    right = Gold.from_names(items, ["x", "y"] * 30)
+    rows = [(item, f"a{j}", name if j else {"x": "y", "y": "x"}[name])
+            for item, name in zip(items, right.names(), strict=True) for j in range(4)]  # fmt: skip
+    votes = Annotations.from_rows(*zip(*rows, strict=True))
+    model = SoftLabels([[0.8, 0.2]] * 60, items=items, classes=["x", "y"])
+    some = right.__class__(right.items[:40], right.labels[:40], right.classes)
+    report = evaluate({"A": model}, gold=some, annotations=votes, resamples=20, metrics=["accuracy_score"])
+    one = report["accuracy_score", "people: one annotator"]
+    # One of the four is always wrong.
+    assert one.value == pytest.approx(0.75, abs=0.2)
+    assert one.n == 40
+
+
+def test_without_soft_labels_the_shares_of_the_votes_are_the_labels() -> None:
+    rows = [("p", "ann", "x"), ("p", "bob", "y"), ("q", "ann", "x"), ("q", "bob", "x")]
+    votes = Annotations.from_rows(*zip(*rows, strict=True))
+    model = SoftLabels([[0.2, 0.5, 0.3], [0.0, 1.0, 0.0]], items=["p", "q"], classes=["y", "x", "z"])
+    report = evaluate({"A": model}, annotations=votes, resamples=20, metrics=["manhattan_error"])
+    assert report["manhattan_error", "A"].value == pytest.approx((0.3 + 0 + 0.3) / 2)
+    assert any("shares of their votes" in line for line in report.notes)
+    with pytest.raises(InputError, match="none of the predicted"):
+        evaluate({"A": model}, annotations=Annotations.from_rows(["p"], ["ann"], ["w"]))
+
+
+def test_systems_are_not_called_as_what_stands_beside_them() -> None:
+    people, _, made = study()
+    for name in ("people", "baseline: uniform", "people: one annotator"):
+        with pytest.raises(InputError, match="cannot be called"):
+            evaluate({name: made["near"]}, labels=people)
+
+
 def test_several_runs_widen_the_interval_by_what_they_differ() -> None:
     people, gold, _ = study()
     rng = np.random.default_rng(5)

@@ -94,3 +94,19 @@ def test_gaps_come_in_order_and_by_name_where_they_tie() -> None:
         largest_gaps(guess, people, metric="accuracy_score")
     with pytest.raises(OptionError, match="most"):
         largest_gaps(guess, people, most=0)
+
+
+def test_labels_that_differ_in_the_order_of_their_classes_alone_do_not_differ() -> None:
+    # Of three numbers the kurtosis is always −1.5, and its last digits depend on their order.
+    rng = np.random.default_rng(3)
+    probs = rng.dirichlet(np.ones(3), 400)
+    order = np.argsort(probs, axis=1)
+    groups, tests = by_correctness(probs, order[:, 0] == 0, order[:, 1] == 0)
+    assert all(group.kurtosis == pytest.approx(-1.5) for group in groups if group.n)
+    found = [test for test in tests if test.measure == "kurtosis" and not math.isnan(test.p_value)]
+    assert found
+    assert all((test.share, test.p_value) == (0.5, 1.0) for test in found)
+    four = np.array([0.4, 0.3, 0.2, 0.1])
+    shuffled = np.array([rng.permutation(four) for _ in range(200)])
+    _, tests = by_correctness(shuffled, shuffled[:, 0] > 0.25, np.ones(200))
+    assert {test.share for test in tests if not math.isnan(test.share)} == {0.5}

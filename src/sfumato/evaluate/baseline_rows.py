@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-__all__ = ["baseline_rows", "ceiling_rows"]
+__all__ = ["PEOPLE_AGAINST_GOLD", "baseline_rows", "ceiling_gold", "ceiling_rows"]
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.annotations import Annotations
+from sfumato.core.gold import Gold
 from sfumato.core.predictions import Predictions
 from sfumato.core.soft_labels import SoftLabels
 from sfumato.core.vocabulary import Vocabulary
@@ -26,6 +27,8 @@ from sfumato.evaluate.metrics import Metric
 from sfumato.evaluate.systems import Systems
 
 _MARK = "baseline: "
+# In which numbers against gold people are shown as if they were a model; votes are no confidence to be calibrated.
+PEOPLE_AGAINST_GOLD = frozenset({"accuracy_score", "f1_score", "precision_score", "recall_score"})
 
 
 def baseline_rows(metric: Metric, systems: Systems) -> dict[str, Predictions]:
@@ -73,10 +76,19 @@ def ceiling_rows(annotations: Annotations, systems: Systems, *, seed: int) -> tu
             SoftLabels(_wider(found.people, systems, items), items=items, classes=systems.classes),
         )
     return rows, (
-        f"The rows of people compare one annotator, or half of the panel, with the other annotators of {len(items):,} "
-        "items. These are fewer people than the whole panel, so the numbers lie somewhat below what people can reach, "
-        "and far below in cross-entropy, which a class that none of a few people names makes very large."
+        f"The numbers of people compare one annotator, or half of the panel, with the other annotators of "
+        f"{len(items):,} items, or with gold. These are fewer people than the whole panel, so the numbers are somewhat "
+        "worse than what people can reach, and far worse in cross-entropy, which a class that none of a few people "
+        "names makes very large."
     )
+
+
+def ceiling_gold(ceiling: Ceiling, gold: Gold) -> Gold | None:
+    """Return the gold of the items that people are compared on, None where it is of none of them."""
+    items = ceiling.predicted.items
+    codes = gold.aligned(items, gold.classes)
+    known = np.flatnonzero(codes >= 0)
+    return Gold(tuple(items[row] for row in known), codes[known], gold.classes) if len(known) else None
 
 
 def _wider(table: SoftLabels, systems: Systems, items: Vocabulary) -> NDArray[np.float64]:

@@ -19,7 +19,7 @@ from sfumato.core.report import Number, Report
 from sfumato.core.seeds import Seed, recorded
 from sfumato.core.soft_labels import SoftLabels
 from sfumato.errors import OptionError, check_choice
-from sfumato.evaluate.baseline_rows import baseline_rows, ceiling_rows
+from sfumato.evaluate.baseline_rows import PEOPLE_AGAINST_GOLD, baseline_rows, ceiling_gold, ceiling_rows
 from sfumato.evaluate.bootstrap import integer_seed, interval_of
 from sfumato.evaluate.metrics import METRICS, Metric
 from sfumato.evaluate.resampled_metrics import Entry, Target, metric_samples, sums_of
@@ -92,8 +92,14 @@ def evaluate(
         notes.append(remark)
         for metric, _ in chosen:
             for name, ceiling in ceilings.items():
+                target = None
                 if metric.needs == "people":
-                    entries[metric.name, name] = Entry(metric, (ceiling.predicted,), Target(ceiling.people))
+                    target = Target(ceiling.people)
+                elif metric.name in PEOPLE_AGAINST_GOLD and systems.gold is not None:
+                    known = ceiling_gold(ceiling, systems.gold)
+                    target = None if known is None else Target.of(known, ceiling.predicted)
+                if target is not None:
+                    entries[metric.name, name] = Entry(metric, (ceiling.predicted,), target)
     values = {key: entry.value for key, entry in entries.items()}
     samples = metric_samples(entries, resamples=resamples, seed=root)
     # A baseline may have no number at all: a constant has no entropy correlation.

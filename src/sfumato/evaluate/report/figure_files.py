@@ -87,14 +87,17 @@ def _paint(axes: Axes, mark: Mark, order: int) -> None:
     def points(pixels: float) -> float:
         return pixels * _POINTS / _PIXELS
 
+    def draw(at: Sequence[tuple[float, float]], colour: str, width: float, dashed: bool) -> None:
+        x, y = zip(*at, strict=True)
+        style = (0, (4, 4)) if dashed else "-"
+        axes.plot(x, y, color=_colour(colour), linewidth=points(width), linestyle=style, zorder=order)
+
     match mark:
         case Line(start, end, colour, width, dashed):
-            x, y = zip(start, end, strict=True)
-            axes.plot(x, y, color=_colour(colour), lw=points(width), ls="--" if dashed else "-", zorder=order)
+            draw((start, end), colour, width, dashed)
         case Curve(at, colour, width, dashed):
             if at:
-                x, y = zip(*at, strict=True)
-                axes.plot(x, y, color=_colour(colour), lw=points(width), ls="--" if dashed else "-", zorder=order)
+                draw(at, colour, width, dashed)
         case Area(at, colour, opacity):
             axes.add_patch(patches.Polygon(at, fc=_colour(colour), alpha=opacity, lw=0, zorder=order))
         case Box(at, width, height, colour, opacity, _):

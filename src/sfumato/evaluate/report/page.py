@@ -5,8 +5,10 @@ from __future__ import annotations
 __all__ = ["Piece", "Section", "html_notes", "html_page", "html_table"]
 
 import html
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sfumato.core.origin import Origin
 from sfumato.evaluate.report.drawing import COLOURS
@@ -35,7 +37,7 @@ td.text { white-space:normal; text-align:left; min-width:16rem; }
 .notes { margin:.2rem 0 1rem; padding-left:1.1rem; max-width:46rem; color:var(--soft); font-size:.9rem; }
 td small { display:block; color:var(--soft); font-size:.78rem; font-weight:400; }
 figure { margin:0 0 1rem; } figcaption { color:var(--soft); font-size:.9rem; margin-top:.4rem; max-width:46rem; }
-.pair { display:grid; gap:1.5rem; grid-template-columns:repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); }
+.pair { display:grid; gap:1.5rem; grid-template-columns:repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); }
 .pair > * { min-width:0; }
 svg { display:block; width:100%; height:auto; } svg text { fill:var(--ink); font:12px system-ui, sans-serif; }
 svg text[font-weight] { font-weight:600; }
@@ -91,10 +93,7 @@ def html_page(title: str, summary: str, sections: Sequence[Section], *, origin: 
     """Return a whole HTML document that needs nothing beside itself; its foot says where the numbers come from."""
     parts = "".join(part.html for part in sections)
     seed = "none" if origin.seed is None else str(origin.seed)
-    options = " ".join(
-        f"{name}={','.join(map(str, value)) if isinstance(value, list) else value}"
-        for name, value in origin.options.items()
-    )
+    options = " ".join(f"{name}={_plain(value)}" for name, value in origin.options.items())
     made = f"sfumato {origin.version} · {origin.method} · {options} · seed {seed} · data {origin.fingerprint}"
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -143,6 +142,10 @@ def html_table(
         f'<div class="scroll" role="region" aria-label="{html.escape(name)}" tabindex="0"><table>'
         f"<thead><tr>{top}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
     )
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _placed(piece: Piece) -> str:

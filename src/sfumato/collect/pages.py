@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 
 from sfumato.collect.assets import Assets
 from sfumato.collect.languages import language
+from sfumato.collect.redistribution import redistribution_of
 from sfumato.collect.study import Mode, Study
 
 Reason = Literal["paused", "closed", "full", "busy"]
@@ -23,7 +24,24 @@ _MODULES = (
     "item.js", "page.js", "answer.js", "rows.js", "panel.js", "keys.js", "draft.js", "queue.js", "places.js", "shown.js",
     "finish.js",
 )  # fmt: skip
-_SECTIONS = ("item", "left", "problems", "saving", "finish")
+# The words that the scripts say; *mode* words only where that mode is asked.
+_SAID = {
+    "item": ("audio", "video", "image", "unsaid", "ruled_out", "take_over", "more_of", "less_of", "found", "not_found"),
+    "saving": ("waiting", "stuck", "memory", "refused", "reload", "paused"),
+    "finish": ("missing", "wait"),
+}
+_OF_MODE: dict[Mode, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "hard": ((), ("top",)),
+    "top1": (("rule", "nothing", "over", "begin", "stated"), ("top", "top_percent")),
+    "top2": (
+        ("rule", "nothing", "over", "begin", "stated"),
+        ("top", "top_percent", "second", "second_percent", "order", "over", "nowhere", "impossible"),
+    ),
+    "chips": (("chips", "stated_chips"), ("chips", "chips_over", "amount_chips")),
+    "sliders": (
+        ("rule", "sliders", "nothing", "over", "begin", "stated"), ("top", "sliders", "amount", "over", "nowhere"),
+    ),
+}  # fmt: skip
 _TENS = ("Q", "…", "P")
 _KEYS: dict[Mode, tuple[tuple[tuple[str, ...], str], ...]] = {
     "hard": ((("1", "…", "0"), "first"),),
@@ -44,6 +62,8 @@ class Pages:
     def __init__(self, study: Study) -> None:
         self._study = study
         self._words = language(study.language, folder=study.folder)
+        # Only where something can be ruled out does it matter which rule it is.
+        self._rule = redistribution_of(study).rule if study.mode == "top2" else "uniform"
         self._static = f"/static/{Assets().version}"
         self._environment = Environment(
             loader=FileSystemLoader(Path(__file__).parent / "templates"), autoescape=True, undefined=StrictUndefined,
@@ -168,14 +188,14 @@ class Pages:
             "person": person,
             "practice": practice,
             "place": told,
-            "places": list(places),
+            # In the order of their positions, which go from 1 on.
+            "places": [[each["place"], each.get("revision", int(each["answered"]))] for each in places],
             "mode": study.mode,
             "chips": study.chips,
             "exact": study.sliders_sum == "exact",
-            "rule": study.redistribute.get("rule", "clamp"),
+            "rule": self._rule,
             "size": study.items.size,
-            "words": {section: words.section(section) for section in _SECTIONS}
-            | {"place": words.words["page.place"], "top": words.words["item.class"]},
+            "words": self._said(many),
         }
         legend = words(f"{study.person}.{_LEGENDS.get(study.mode, 'top')}", chips=study.chips)
         before = [each for each in places if each["position"] < place.get("position", 0)]
@@ -187,6 +207,17 @@ class Pages:
             back=before[-1]["place"] if before else None, last=places[-1]["place"] if places else None,
             keys=self._keys(many),
         )  # fmt: skip
+
+    def _said(self, many: bool) -> dict[str, Any]:
+        words = self._words
+        left, problems = _OF_MODE[self._study.mode]
+        named = _SAID | {"left": tuple(self._rule if name == "rule" else name for name in left), "problems": problems}
+        searched = () if many else ("more_of", "less_of", "found", "not_found")
+        said: dict[str, Any] = {
+            section: {name: words(f"{section}.{name}") for name in names if name not in searched}
+            for section, names in named.items()
+        }
+        return said | {"place": words("page.place"), "class": words("item.class")}
 
     def _keys(self, many: bool) -> list[tuple[list[str], str]]:
         told = [*_KEYS[self._study.mode], *_KEYS_OF_ALL]
@@ -213,7 +244,9 @@ _LEGENDS: dict[str, str] = {"chips": "chips", "sliders": "sliders"}
 def _said(answer: Mapping[str, Any]) -> dict[str, Any]:
     """Return a half-filled answer with every part there is, and nothing in it that a form could not hold."""
     names = {key: answer.get(key) if isinstance(answer.get(key), str) else None for key in ("top", "second")}
-    numbers = {key: answer.get(key) if _is_number(answer.get(key)) else None for key in ("top_percent", "second_percent")}
+    numbers = {
+        key: answer.get(key) if _is_number(answer.get(key)) else None for key in ("top_percent", "second_percent")
+    }
     given = answer.get("chips", answer.get("percents"))
     amounts = {key: value for key, value in given.items() if _is_number(value)} if isinstance(given, Mapping) else {}
     impossible = answer.get("impossible")

@@ -89,7 +89,7 @@ export function problems(answer) {
   for (const rank of ranks) {
     const value = answer[`${rank}_percent`];
     const needed = answer[rank] || value !== null;
-    if (needed && !(within(value) && value > 0)) tell(`${rank}_percent`, `${rank}_percent`, { name: answer[rank] ?? say("top") }, value !== null);
+    if (needed && !(within(value) && value > 0)) tell(`${rank}_percent`, `${rank}_percent`, { name: answer[rank] ?? say("class") }, value !== null);
   }
   if (mode === "top1") return found;
   for (const name of new Set([answer.top, answer.second])) {

@@ -47,7 +47,10 @@ function input(what, value, name, how) {
   said(how);
 }
 input.answer = () => answer;
-input.step = (name, by, how) => input("amount", Math.max(0, (answers.amount(answer, name) ?? 0) + by), name, how);
+input.step = (name, by, how) => {
+  const before = answers.amount(answer, name);
+  if (before || by > 0) input("amount", (before ?? 0) + by, name, how);
+};
 input.undo = () => {
   if (!past.length) return;
   answer = past.pop();

@@ -5,7 +5,7 @@ export const $ = (id) => document.getElementById(id);
 
 // In the order of this person; the names of a long list are what the browser may suggest.
 page.classes = [...document.querySelectorAll("#class-names option")].map((each) => each.value);
-if (!page.classes.length) page.classes = [...document.querySelectorAll("#classes [data-class]")].map((each) => each.dataset.class);
+if (!page.classes.length) page.classes = [...document.querySelectorAll(".class")].map((row) => row.querySelector("input").value);
 
 // The words of a key such as "left.clamp", their holes filled in.
 export const say = (key, holes = {}) => {

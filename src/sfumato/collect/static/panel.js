@@ -15,7 +15,7 @@ function bar(told, { open, sharing }) {
   if (!$("bar")) return;
   const total = Math.max(whole, whole - open);
   const parts = told.filter(([, value]) => value > 0).map(([name, value], n) => {
-    const part = make("span", counted ? "more" : RANKS[n], name);
+    const part = make("span", counted ? "more" : `rank-${RANKS[n]}`, name);
     part.style.setProperty("--share", `${(100 * value) / total}%`);
     return part;
   });
@@ -30,8 +30,8 @@ function bar(told, { open, sharing }) {
 }
 
 export function leftWords(told, { open, sharing }) {
-  if (open < 0) return page.mode === "chips" ? say("problems.chips_over", { over: -open }) : say("left.over", { over: -open });
-  if (page.mode === "chips") return say("left.chips", { open });
+  if (page.mode === "chips") return open < 0 ? "" : say("left.chips", { open });
+  if (open < 0) return say("left.over", { over: -open });
   if (!told.some(([, value]) => value > 0)) return say("left.begin");
   if (!open) return say("left.nothing");
   if (page.mode === "sliders" && page.exact) return say("left.sliders", { open });
@@ -60,14 +60,10 @@ export function draw(answer, problems) {
     const name = answer[rank];
     $(`${rank}-label`).firstElementChild.textContent = name ?? usual[rank];
     box.classList.toggle("said", Boolean(name));
-    if (rank === "second") box.hidden = !name;
+    box.hidden = !name && answer[`${rank}_percent`] === null;
     level($(`${rank}-slider`), $(`${rank}-percent`), answer[`${rank}_percent`]);
   }
-  if ($("others")) {
-    $("others").checked = othersOut(answer);
-    $("second-none").checked = !answer.second;
-    $("second-none").parentElement.hidden = !answer.second;
-  }
+  if ($("others")) $("others").checked = othersOut(answer);
   wrong(problems);
 }
 

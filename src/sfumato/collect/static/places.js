@@ -7,20 +7,20 @@ const known = new Map();
 // Pictures that are loaded stay in memory as long as something holds them.
 const held = new Map();
 
-export let all = page.places;
+export let all = (page.places ?? []).map(([place, revision], n) => ({ place, position: n + 1, answered: revision > 0, revision }));
 export const position = (place) => all.find((each) => each.place === place)?.position;
 export const open = () => all.filter((each) => !each.answered);
 
 // Takes the list as the server knows it, and returns the places that were answered anew elsewhere.
 export function told(places) {
-  const before = new Map(all.map((each) => [each.place, each.revision ?? 0]));
+  const before = new Map(all.map((each) => [each.place, each.revision]));
   if (places) all = places;
   // What is still on its way is answered, whatever the server knows.
   const sent = new Set(shelf.names("send ").map((name) => shelf.get(name)?.place));
   const grown = [];
   for (const each of all) {
     each.answered ||= sent.has(each.place);
-    if ((each.revision ?? 0) > (before.get(each.place) ?? 0) && known.delete(each.place)) grown.push(each.place);
+    if (each.revision > (before.get(each.place) ?? 0) && known.delete(each.place)) grown.push(each.place);
   }
   return grown;
 }
@@ -34,7 +34,7 @@ export function answered(number, answer) {
 }
 
 export function revised(number, revision) {
-  for (const each of all) if (each.place === number) each.revision = Math.max(each.revision ?? 0, revision ?? 0);
+  for (const each of all) if (each.place === number) each.revision = Math.max(each.revision, revision ?? 0);
 }
 
 export function refused(number) {

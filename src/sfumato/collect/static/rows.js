@@ -5,12 +5,13 @@ import { $, page, say } from "./page.js";
 
 const list = $("classes");
 const made = new Map();
+const nameOf = (element) => element.closest(".class").querySelector("input").value;
 export const row = (name) => made.get(name);
 export let picked = null;
 
 function take(element) {
   const find = (selector) => element.querySelector(selector);
-  made.set(element.dataset.class, {
+  made.set(nameOf(element), {
     element,
     top: find("[name=top]"),
     second: find("[name=second]"),
@@ -20,22 +21,19 @@ function take(element) {
     dots: find(".dots"),
   });
 }
-list.querySelectorAll("[data-class]").forEach(take);
+list.querySelectorAll(".class").forEach(take);
 
 // A long list shows only the classes that something was said of, or that were looked for.
 function add(name) {
   const element = $("row").content.firstElementChild.cloneNode(true);
   const n = page.classes.indexOf(name);
-  element.dataset.class = name;
   for (const word of element.querySelectorAll(".word")) word.textContent = name;
-  for (const label of element.querySelectorAll(".unseen")) label.textContent = `${name}: `;
+  for (const input of element.querySelectorAll("[aria-label]")) input.ariaLabel = name + input.ariaLabel;
   for (const input of element.querySelectorAll("[type=radio], [type=checkbox], [type=hidden]")) input.value = name;
   for (const each of element.querySelectorAll("[id], [for], [aria-labelledby]")) {
     for (const key of ["id", "for", "aria-labelledby"]) if (each.hasAttribute(key)) each.setAttribute(key, each.getAttribute(key) + n);
   }
-  for (const [step, key] of [["more", "more_of"], ["less", "less_of"]]) {
-    element.querySelector(`.${step}`)?.setAttribute("aria-label", say(`item.${key}`, { name }));
-  }
+  for (const step of element.querySelectorAll(".step")) step.ariaLabel = say(`item.${step.matches(".more") ? "more_of" : "less_of"}`, { name });
   list.append(element);
   take(element);
 }
@@ -74,13 +72,15 @@ export function draw(answer) {
     if (each.second) each.second.checked = answer.second === name;
     if (each.impossible) each.impossible.checked = answer.impossible.includes(name);
     if (each.number) level(each.range, each.number, amount(answer, name));
-    each.dots?.style.setProperty("--n", Math.max(0, Math.min(amount(answer, name) ?? 0, whole)));
+    if (each.dots) {
+      each.dots.hidden = !amount(answer, name);
+      each.dots.style.setProperty("--n", Math.min(amount(answer, name), whole));
+    }
   }
 }
 
 // Hands every input on as what was said, of which class, and how.
 export function hear(input, end) {
-  const name = (target) => target.closest("[data-class]").dataset.class;
   const answers = { top: (each) => each.value, second: (each) => each.value || null, impossible: (each) => each.checked };
   document.addEventListener("change", ({ target }) => {
     const said = target.form?.id === "answer" && answers[target.name];
@@ -88,24 +88,24 @@ export function hear(input, end) {
     else end();
   });
   list.addEventListener("input", ({ target }) => {
-    if (target.matches(".slide")) input("amount", Number(target.value), name(target), "slider");
-    if (target.matches(".amount")) input("amount", target.value === "" ? null : Number(target.value), name(target), "number");
+    if (target.matches(".slide")) input("amount", Number(target.value), nameOf(target), "slider");
+    if (target.matches(".amount")) input("amount", target.value === "" ? null : Number(target.value), nameOf(target), "number");
   });
   list.addEventListener("click", (event) => {
     const { target } = event;
     // A second choice that is chosen again is taken back.
     if (target.name === "second" && input.answer().second === target.value) input("second", null, undefined, "pointer");
     const step = target.closest(".step");
-    if (step) input.step(name(step), step.matches(".more") ? 1 : -1, "pointer");
+    if (step) input.step(nameOf(step), step.matches(".more") ? 1 : -1, "pointer");
     const label = counted && target.closest("label");
     if (!label) return;
     event.preventDefault();
-    pick(name(label));
-    if (page.mode === "chips") input.step(name(label), 1, "pointer");
-    else row(name(label)).range.focus();
+    pick(nameOf(label));
+    if (page.mode === "chips") input.step(nameOf(label), 1, "pointer");
+    else row(nameOf(label)).range.focus();
   });
-  list.addEventListener("focusin", ({ target }) => counted && target.closest("[data-class]") && pick(name(target)));
-  touch(list, (range) => input("amount", Number(range.value), name(range), "slider"));
+  list.addEventListener("focusin", ({ target }) => counted && target.closest(".class") && pick(nameOf(target)));
+  touch(list, (range) => input("amount", Number(range.value), nameOf(range), "slider"));
 }
 
 // A slider that was not touched stands at 0, and staying there is no event of its own: a tap or a key says 0 all the same.

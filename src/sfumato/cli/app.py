@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli import aggregate, agreement, compare, data, demo, doctor, evaluate, reproduce, screen
+from sfumato.cli import aggregate, agreement, collect, compare, data, demo, doctor, evaluate, reproduce, screen
 from sfumato.core.version import __version__
 from sfumato.errors import SfumatoError, SfumatoWarning
 
@@ -45,6 +45,7 @@ aggregate.register(app)
 compare.register(app)
 agreement.register(app)
 evaluate.register(app)
+app.add_typer(collect.app, name="collect")
 app.add_typer(data.app, name="data")
 app.add_typer(reproduce.app, name="reproduce")
 demo.register(app)

@@ -43,7 +43,7 @@ class Bonus:
     def earned(self, agreement: float) -> float:
         """Return what this agreement earns, to the cent.
 
-        >>> Bonus(amount=0.40).earned(0.8)
+        >>> Bonus(amount=0.40).earned(0.875)
         0.2
         """
         share = (agreement - self.from_agreement) / (self.full_at - self.from_agreement)

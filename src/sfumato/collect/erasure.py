@@ -6,6 +6,7 @@ __all__ = ["Erasure", "erase_person"]
 
 import sqlite3
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,8 +30,8 @@ class Erasure:
     was_to_be_paid: bool
 
 
-def erase_person(store: SqliteStore, told: str, secrets: Secrets) -> Erasure:
-    """Delete everything of the person *told*: an annotator of the export, a platform's id, or an invitation's name.
+def erase_person(store: SqliteStore, told: Sequence[str], secrets: Secrets) -> Erasure:
+    """Delete everything of a person by one of the ids *told*: an annotator of the export, or what a platform says.
 
     Both files are written anew, so that no byte of the person stays in them, in their free pages or in their logs.
     """
@@ -42,24 +43,25 @@ def erase_person(store: SqliteStore, told: str, secrets: Secrets) -> Erasure:
         was_to_be_paid=any(contact.person == person for contact in store.payments()),
     )
     if not store.erase(person).result():
-        raise InputError(f"There is nobody {told!r} in this study.")
+        raise InputError(f"There is nobody {told[0]!r} in this study.")
     for path in (store.path, store.payments_path):
         _rewrite(path)
     return found
 
 
-def _person(store: SqliteStore, told: str, secrets: Secrets) -> str:
-    if store.person(told) is not None:
-        return told
-    for contact in store.payments():
-        if told in (contact.platform_id, contact.submission):
-            return contact.person
-    for platform in _PLATFORMS:
-        known = store.person_of_visitor(platform_hash(secrets, platform, told))
-        if known is not None:
-            return known.id
+def _person(store: SqliteStore, told: Sequence[str], secrets: Secrets) -> str:
+    for each in told:
+        if store.person(each) is not None:
+            return each
+        for contact in store.payments():
+            if each in (contact.platform_id, contact.submission):
+                return contact.person
+        for platform in _PLATFORMS:
+            known = store.person_of_visitor(platform_hash(secrets, platform, each))
+            if known is not None:
+                return known.id
     raise InputError(
-        f"There is nobody {told!r} in this study. Give the annotator of the export, or the id that the platform uses."
+        f"There is nobody {told[0]!r} in this study. Give the annotator of the export, or the id of the platform."
     )
 
 

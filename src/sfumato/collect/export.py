@@ -5,7 +5,16 @@ Nothing here reads the list of payments, so that no platform id can be in an exp
 
 from __future__ import annotations
 
-__all__ = ["Chosen", "annotations_of_study", "chosen_answers", "exit_rows", "people_rows", "response_records"]
+__all__ = [
+    "EXIT_COLUMNS",
+    "PEOPLE_COLUMNS",
+    "Chosen",
+    "annotations_of_study",
+    "chosen_answers",
+    "exit_rows",
+    "people_rows",
+    "response_records",
+]
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,6 +28,12 @@ from sfumato.errors import InputError
 
 if TYPE_CHECKING:
     from sfumato.core.annotations import Annotations
+
+PEOPLE_COLUMNS = (
+    "annotator", "platform", "state", "batch", "arrived_at", "finished_at", "answers", "seconds", "quiz_tries",
+    "leave_out", "do_not_pay", "reasons",
+)  # fmt: skip
+EXIT_COLUMNS = ("annotator", "question", "answer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,41 +109,36 @@ def response_records(store: Store) -> Iterator[dict[str, Any]]:
         }
 
 
-def people_rows(store: Store) -> list[dict[str, Any]]:
-    """Return the people by their id in the export: how far they came and when, and what the rules say of them."""
+def people_rows(store: Store) -> Iterator[dict[str, Any]]:
+    """Yield the people by their id in the export: how far they came and when, and what the rules say of them."""
     runs = store.exclusion_runs()
     verdicts = {verdict.person: verdict for verdict in runs[-1].verdicts} if runs else {}
     answers: dict[str, list[float]] = {}
     for row in store.responses():
         if row.kind != "practice":
             answers.setdefault(row.person, []).append(row.seconds or 0.0)
-    rows = []
     for person in store.people():
         verdict = verdicts.get(person.id)
-        rows.append(
-            {
-                "annotator": person.id,
-                "platform": person.platform,
-                "state": person.state,
-                "batch": person.batch,
-                "arrived_at": _instant(person.arrived_at),
-                "finished_at": "" if person.finished_at is None else _instant(person.finished_at),
-                "answers": len(answers.get(person.id, ())),
-                "seconds": round(sum(answers.get(person.id, ())), 3),
-                "quiz_tries": person.tries,
-                "leave_out": verdict is not None and verdict.leave_out,
-                "do_not_pay": verdict is not None and verdict.do_not_pay,
-                "reasons": "; ".join(verdict.reasons) if verdict else "",
-            }
-        )
-    return rows
+        yield {
+            "annotator": person.id,
+            "platform": person.platform,
+            "state": person.state,
+            "batch": person.batch,
+            "arrived_at": _instant(person.arrived_at),
+            "finished_at": "" if person.finished_at is None else _instant(person.finished_at),
+            "answers": len(answers.get(person.id, ())),
+            "seconds": round(sum(answers.get(person.id, ())), 3),
+            "quiz_tries": person.tries,
+            "leave_out": verdict is not None and verdict.leave_out,
+            "do_not_pay": verdict is not None and verdict.do_not_pay,
+            "reasons": "; ".join(verdict.reasons) if verdict else "",
+        }
 
 
-def exit_rows(store: Store) -> list[dict[str, str]]:
-    """Return the answers to the questions at the end; texts may hold whatever people wrote."""
-    return [
-        {"annotator": each.person, "question": each.question, "answer": each.answer} for each in store.exit_answers()
-    ]
+def exit_rows(store: Store) -> Iterator[dict[str, Any]]:
+    """Yield the answers to the questions at the end; texts may hold whatever people wrote."""
+    for each in store.exit_answers():
+        yield {"annotator": each.person, "question": each.question, "answer": each.answer}
 
 
 def _instant(milliseconds: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["commented", "read_study", "toml_text"]
+__all__ = ["commented", "read_study", "toml_text", "with_setting"]
 
 import dataclasses
 import difflib
@@ -133,6 +133,20 @@ def toml_text(text: str) -> str:
     return f'"{spelt}"'
 
 
+def with_setting(text: str, table: str, name: str, value: str | int | float | bool) -> str:
+    """Return the text of a ``study.toml`` with a setting that stands there, commented out or not, at a new value."""
+    spelt = toml_text(value) if isinstance(value, str) else str(value).lower()
+    before, start, inside = text.partition(f"\n[{table}]\n")
+    line = re.search(rf"^(# )?{name} = (\"[^\"]*\"|\S+)(\s*?)(?= *(#|$))", inside, flags=re.MULTILINE)
+    end = inside.find("\n[")
+    if line is None or 0 <= end < line.start():
+        raise OptionError(
+            f"There is no line for {name} under [{table}] of study.toml. Write it there: {name} = {spelt}"
+        )
+    changed = f"{name} = {spelt}".ljust(len(line[0]))
+    return before + start + inside[: line.start()] + changed + inside[line.end() :]
+
+
 def commented(
     *,
     title: str,
@@ -147,14 +161,7 @@ def commented(
     """
     text = _FIRST
     for (table, name), value in settings.items():
-        spelt = toml_text(value) if isinstance(value, str) else str(value).lower()
-        before, start, inside = text.partition(f"\n[{table}]\n")
-        line = re.search(rf"^# {name} = (\"[^\"]*\"|\S+)( *)", inside, flags=re.MULTILINE)
-        end = inside.find("\n[")
-        if line is None or 0 <= end < line.start():
-            raise OptionError(f"There is no setting {table}.{name} in a first study.toml.")
-        set_line = f"{name} = {spelt}".ljust(len(line[0]) - 1) + (" " if line[2] else "")
-        text = before + start + inside[: line.start()] + set_line + inside[line.end() :]
+        text = with_setting(text, table, name, value)
     holes = {
         "title": toml_text(title),
         "classes": ", ".join(toml_text(name) for name in classes),

@@ -1,0 +1,37 @@
+"""The argument with which every command names a study, and the opening of it."""
+
+from __future__ import annotations
+
+__all__ = ["StudyPath", "opened"]
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.errors import InputError
+
+if TYPE_CHECKING:
+    from sfumato.collect.sqlite_store import SqliteStore
+    from sfumato.collect.study import Study
+
+StudyPath = Annotated[Path, typer.Argument(metavar="STUDY", help="The folder of the study, or its study.toml.")]
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[tuple[Study, SqliteStore]]:
+    """Give the study and its store, beside a server that may be running."""
+    from sfumato.collect.sqlite_store import SqliteStore
+    from sfumato.collect.study_file import read_study
+
+    study = read_study(path)
+    file = study.folder / "study.sqlite"
+    if not file.exists():
+        raise InputError(f"{study.folder} holds no answers yet. Start the study with: sfumato collect start {path}")
+    store = SqliteStore(file)
+    try:
+        yield study, store
+    finally:
+        store.close()

@@ -1,4 +1,4 @@
-"""The pages for the person who runs the study, as whole HTML documents; the data is what the JSON of the same name says."""
+"""The pages for the person who runs the study, as whole HTML documents of what the JSON of the same name says."""
 
 from __future__ import annotations
 

@@ -8,8 +8,9 @@ import hashlib
 import re
 from pathlib import Path
 
-from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 _FOLDER = Path(__file__).parent / "static"
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
@@ -29,15 +30,16 @@ class Assets:
             digest.update(name.encode() + b"\0" + data + b"\0")
         self.version = digest.hexdigest()
 
-    async def __call__(self, request: Request) -> Response:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer ``/static/{version}/{name}``; a page of an older version gets the newest file, which is not kept."""
-        name = request.path_params["name"]
-        data = self._files.get(name)
+        asked = scope["path_params"]
+        data = self._files.get(asked["name"])
         if data is None:
-            return PlainTextResponse("Not found", status_code=404)
-        current = request.path_params["version"] == self.version
-        headers = {"cache-control": "public, max-age=31536000, immutable" if current else "no-store"}
-        return Response(data, media_type=_TYPES[Path(name).suffix], headers=headers)
+            raise HTTPException(404)
+        headers = {
+            "cache-control": "public, max-age=31536000, immutable" if asked["version"] == self.version else "no-store"
+        }
+        await Response(data, media_type=_TYPES[Path(asked["name"]).suffix], headers=headers)(scope, receive, send)
 
 
 # Texts and patterns stay as they are; around the signs between them a space says nothing.

@@ -1,4 +1,4 @@
-"""The pages for the person who answers, as whole HTML documents; what they say comes from the study and its language."""
+"""The pages for the person who answers, as whole HTML documents, in the words of the study and its language."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Reason = Literal["paused", "closed", "full", "busy"]
 # More classes than this are searched for by name; so many buttons would be a wall.
 _MANY = 24
 _MODULES = (
-    "item.js", "page.js", "answer.js", "rows.js", "panel.js", "keys.js", "draft.js", "queue.js", "places.js", "shown.js",
-    "finish.js",
+    "item.js", "page.js", "answer.js", "rows.js", "panel.js", "keys.js", "draft.js", "queue.js", "places.js",
+    "shown.js", "finish.js",
 )  # fmt: skip
 # The words that the scripts say; *mode* words only where that mode is asked.
 _SAID = {
@@ -201,9 +201,9 @@ class Pages:
         before = [each for each in places if each["position"] < place.get("position", 0)]
         return self._page(
             "item", words("practice.heading" if practice else "item.heading"), csrf=csrf, key=key, place=place,
-            practice=practice, feedback=feedback, right=right, problems=errors, data=data, many=many, legend=legend, nothing=_said({}),
-            said=_said(place.get("draft") or place.get("answer") or {}), modules=_MODULES if feedback is None else (),
-            answered=sum(bool(each["answered"]) for each in places),
+            practice=practice, feedback=feedback, right=right, problems=errors, data=data, many=many, legend=legend,
+            nothing=_said({}), said=_said(place.get("draft") or place.get("answer") or {}),
+            modules=_MODULES if feedback is None else (), answered=sum(bool(each["answered"]) for each in places),
             back=before[-1]["place"] if before else None, last=places[-1]["place"] if places else None,
             keys=self._keys(many),
         )  # fmt: skip
@@ -263,7 +263,8 @@ def _prose(text: str) -> Markup:
     for block in text.replace("\r\n", "\n").strip().split("\n\n"):
         lines = [line.strip() for line in block.split("\n") if line.strip()]
         if lines and all(line.startswith("- ") for line in lines):
-            blocks.append(Markup("<ul>{}</ul>").format(Markup("").join(Markup("<li>{}</li>").format(line[2:]) for line in lines)))  # fmt: skip
+            points = Markup("").join(Markup("<li>{}</li>").format(line[2:]) for line in lines)
+            blocks.append(Markup("<ul>{}</ul>").format(points))
         elif lines:
             blocks.append(Markup("<p>{}</p>").format(Markup("<br>").join(escape(line) for line in lines)))
     return Markup("\n").join(blocks)

@@ -104,7 +104,7 @@ def migrate(connection: sqlite3.Connection, steps: tuple[tuple[str, str], ...], 
     connection.execute(
         "create table if not exists migrations (number integer primary key, name text not null, at integer not null)"
     )
-    taken = connection.execute("select coalesce(max(number), 0) from migrations").fetchone()[0]
+    taken = int(connection.execute("select coalesce(max(number), 0) from migrations").fetchone()[0])
     if taken > len(steps):
         raise FormatError(
             f"{where} was written by a later version of sfumato (step {taken}; this one knows {len(steps)}). "

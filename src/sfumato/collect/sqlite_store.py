@@ -112,12 +112,12 @@ class SqliteStore:
         """Add a person, or find the one who has the same visitor; a contact goes to the list of payments."""
 
         def add(connection: sqlite3.Connection) -> PersonRow:
-            if person.visitor:
-                row = connection.execute(
-                    f"{_select(_PERSON, 'people')} where visitor = ?", (person.visitor,)
-                ).fetchone()
-                if row is not None:
-                    return _person(row)
+            # Two clicks on "I agree" are one person, as two visits under one visitor are.
+            row = connection.execute(
+                f"{_select(_PERSON, 'people')} where id = ? or visitor = ?", (person.id, person.visitor or None)
+            ).fetchone()
+            if row is not None:
+                return _person(row)
             values = [getattr(person, name) for name in _PERSON]
             values[2] = person.visitor or None
             connection.execute(f"insert into people ({', '.join(_PERSON)}) values ({_marks(_PERSON)})", values)
@@ -325,14 +325,17 @@ class SqliteStore:
         rows = self._reader().execute(
             f"select person, place, item, kind, lapsed from places {_of(person)} order by person, place", _one(person)
         )
-        return [PlaceRow(*row[:4], lapsed=bool(row[4])) for row in rows]
+        return [PlaceRow(row[0], row[1], row[2], row[3], bool(row[4])) for row in rows]
 
     def open_places(self) -> list[PlaceRow]:
         """Return the main places that people at work hold and have not answered."""
         rows = self._reader().execute(
-            "select places.person, places.place, places.item from people cross join places on places.person = people.id "
-            f"where {_WORKING} and places.kind = 'main' and not places.lapsed and not exists (select 1 from responses "
-            "where responses.person = places.person and responses.kind = 'main' and responses.place = places.place)"
+            f"""select places.person, places.place, places.item
+            from people cross join places on places.person = people.id
+            where {_WORKING} and places.kind = 'main' and not places.lapsed and not exists (
+                select 1 from responses where responses.person = places.person
+                and responses.kind = 'main' and responses.place = places.place
+            )"""
         )
         return [PlaceRow(*row) for row in rows]
 
@@ -343,6 +346,11 @@ class SqliteStore:
             "order by revision desc limit 1",
             (person, kind, place),
         ).fetchone()  # fmt: skip
+        return None if row is None else _response(row)
+
+    def response_with(self, key: str) -> ResponseRow | None:
+        """Return the response that was stored under a key."""
+        row = self._reader().execute(f"{_select(_RESPONSE, 'responses')} where key = ?", (key,)).fetchone()
         return None if row is None else _response(row)
 
     def revisions(self, person: str) -> dict[tuple[PlaceKind, int], int]:
@@ -369,7 +377,7 @@ class SqliteStore:
         rows = self._reader().execute(
             "select person, place, kind, answer, events, sequence from drafts where person = ?", (person,)
         )
-        return [DraftRow(*row[:3], json.loads(row[3]), json.loads(row[4]), row[5]) for row in rows]
+        return [DraftRow(row[0], row[1], row[2], json.loads(row[3]), json.loads(row[4]), row[5]) for row in rows]
 
     def exit_answers(self) -> list[ExitRow]:
         """Return the answers to the questions at the end."""
@@ -396,7 +404,7 @@ class SqliteStore:
         rows = self._reader(self.payments_path).execute(
             "select person, platform, platform_id, submission, details, arrived_at from contacts order by arrived_at"
         )
-        return [Contact(*row[:4], json.loads(row[4]), row[5]) for row in rows]
+        return [_contact(row) for row in rows]
 
     def contact(self, person: str) -> Contact | None:
         """Return who one person is to the platform."""
@@ -404,7 +412,7 @@ class SqliteStore:
             "select person, platform, platform_id, submission, details, arrived_at from contacts where person = ?",
             (person,),
         ).fetchone()  # fmt: skip
-        return None if row is None else Contact(*row[:4], json.loads(row[4]), row[5])
+        return None if row is None else _contact(row)
 
     def usable(self) -> dict[str, int]:
         """Return how many usable main answers each item has: not surplus, not of a person who is left out."""
@@ -514,6 +522,10 @@ def _person(row: tuple[Any, ...]) -> PersonRow:
     values = dict(zip(_PERSON, row, strict=True))
     values["visitor"] = values["visitor"] or ""
     return PersonRow(**values)
+
+
+def _contact(row: tuple[Any, ...]) -> Contact:
+    return Contact(row[0], row[1], row[2], row[3], json.loads(row[4]), row[5])
 
 
 def _response(row: tuple[Any, ...]) -> ResponseRow:

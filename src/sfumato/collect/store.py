@@ -277,6 +277,10 @@ class Store(Protocol):
         """Return what a person said at a place, as they last said it."""
         ...
 
+    def response_with(self, key: str) -> ResponseRow | None:
+        """Return the response that was stored under a key."""
+        ...
+
     def responses(self, person: str | None = None, *, latest: bool = True, after: int = 0) -> Iterator[ResponseRow]:
         """Yield what was said, in order of arrival; *latest* leaves out what was changed later.
 

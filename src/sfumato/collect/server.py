@@ -1,0 +1,135 @@
+"""Run the server of one study until it is told to stop."""
+
+from __future__ import annotations
+
+__all__ = ["Addresses", "serve"]
+
+import contextlib
+import logging
+import logging.handlers
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from sfumato.collect.secret_file import new_admin_secret as make_admin_secret
+from sfumato.collect.secret_file import read_secrets
+from sfumato.collect.sqlite_store import SqliteStore
+from sfumato.collect.study import Study
+from sfumato.errors import InputError, MissingExtraError
+
+_LOG_BYTES, _LOGS = 10_000_000, 3
+_SECONDS_TO_END = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where a study is to be found. *admin* holds the secret where *admin_is_new*; later only its hash is known."""
+
+    study: str
+    admin: str
+    completion_code: str
+    admin_is_new: bool
+
+
+def serve(
+    study: Study,
+    *,
+    folder: Path | None = None,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    public_url: str = "",
+    behind_proxy: bool = False,
+    new_admin_secret: bool = False,
+    announce: Callable[[Addresses], None] | None = None,
+) -> None:
+    """Serve a study until SIGINT or SIGTERM, then answer what has come, write it down, and return.
+
+    *folder* is where its files are (that of the study). *announce* is called when the server listens; *public_url* is
+    what the addresses begin with where it is not this machine's; *new_admin_secret* makes a new admin secret.
+    """
+    try:
+        import uvicorn
+
+        from sfumato.collect.app import make_app
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] in ("uvicorn", "starlette", "jinja2", "markupsafe", "anyio"):
+            raise MissingExtraError("The study server", "collect") from None
+        raise
+    folder = folder or study.folder
+    listening = _listen(host, port)
+    try:
+        secrets, secret = read_secrets(folder), ""
+        if new_admin_secret or not secrets.admin_hash:
+            secrets, secret = make_admin_secret(folder)
+        store = SqliteStore(folder / "study.sqlite", serving=True)
+        try:
+            app = make_app(study, store, folder=folder, secrets=secrets, behind_proxy=behind_proxy)
+            _log_to(folder / "server.log")
+            begin = (public_url or _address(listening)).rstrip("/")
+            told = Addresses(
+                study=f"{begin}/",
+                admin=f"{begin}/admin/enter?secret={secret}" if secret else f"{begin}/admin",
+                completion_code=study.platform.completion_code or secrets.completion_code,
+                admin_is_new=bool(secret),
+            )
+
+            class Server(uvicorn.Server):
+                """Says where it listens, and ends without an error when it is told to."""
+
+                async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+                    await super().startup(sockets)
+                    if announce is not None and self.started:
+                        announce(told)
+
+                @contextlib.contextmanager
+                def capture_signals(self) -> Iterator[None]:
+                    before = {each: signal.signal(each, self.handle_exit) for each in (signal.SIGINT, signal.SIGTERM)}
+                    try:
+                        yield
+                    finally:
+                        for each, handler in before.items():
+                            signal.signal(each, handler)
+
+            config = uvicorn.Config(
+                app, lifespan="on", log_config=None, access_log=False, proxy_headers=False, server_header=False,
+                timeout_graceful_shutdown=_SECONDS_TO_END, ws="none",
+            )  # fmt: skip
+            Server(config).run(sockets=[listening])
+        finally:
+            store.close()
+    finally:
+        listening.close()
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind, protocol)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(f"Port {port} of {host} cannot be had: {reason}. Take another one with --port.") from None
+    listening.set_inheritable(True)
+    return listening
+
+
+def _address(listening: socket.socket) -> str:
+    host, port = listening.getsockname()[:2]
+    host = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, host)
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def _log_to(path: Path) -> None:
+    """Write one JSON object a line: the time, and what the guard tells, which names nobody."""
+    log = logging.getLogger("sfumato.collect")
+    log.setLevel(logging.INFO)
+    log.propagate = False
+    for old in log.handlers[:]:
+        log.removeHandler(old)
+        old.close()
+    handler = logging.handlers.RotatingFileHandler(path, maxBytes=_LOG_BYTES, backupCount=_LOGS, delay=True)
+    handler.setFormatter(logging.Formatter('{"at": "%(asctime)s", "level": "%(levelname)s", "told": %(message)s}'))
+    log.addHandler(handler)

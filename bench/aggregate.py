@@ -1,15 +1,20 @@
-"""The engine beside its peers: Dawid–Skene and MACE, ours against crowd-kit, whole-array SciPy and a bare C loop.
+"""The engine beside its peers: ours, crowd-kit's, peerannot's, whole-array SciPy, Fast Dawid–Skene and a bare C loop.
 
     python bench/aggregate.py                                                # 200,000 annotations, under a minute
+    python bench/aggregate.py --data pos --methods dawid_skene,mace          # votes of a public set, scored by its gold
     python bench/aggregate.py --annotations 1000000 --classes 10 --peer-python PYTHON
     python bench/aggregate.py --annotations 10000000 --iterations 2 --repeats 1 --methods dawid_skene
     python bench/aggregate.py --classes 100 --dtype float32 --threads 2
+    python bench/aggregate.py --annotations 10000000 --methods standard,wawa --repeats 1
+    python bench/aggregate.py --methods mace --mace-jar MACE.jar
 
-All runners get the same simulated votes and the same number of iterations, each in a process of its own, one after the
-other. ``--peer-python`` is an interpreter with crowd-kit (default: this one, where it is installed); the C loop is
-built where ``cc`` is found. An iteration's time is the quickest of those in the run; of crowd-kit, which does not say,
-it is the difference between a long and a short run divided by the iterations between them. It is processor time unless
-``--clock wall`` says otherwise. Total, processor time and memory are those of the whole run, coding of names included.
+All runners get the same votes and the same number of iterations, each in a process of its own, one after the
+other. ``--peer-python`` is an interpreter with crowd-kit and peerannot (default: this one, where they are installed);
+the C loop is built where ``cc`` is found; ``--mace-jar`` is the program of MACE's authors. An iteration's time is the
+quickest of those in the run; of a peer that does not say, it is the difference between a long and a short run
+divided by the iterations between them. Of methods without iterations it is the whole fit, coding of names left
+out. It is processor time unless ``--clock wall`` says otherwise. Total, processor time and memory are those of the whole
+run, coding of names included. The ratios are to ours.
 """
 
 from __future__ import annotations
@@ -31,7 +36,15 @@ import numpy as np
 
 HERE = Path(__file__).parent
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-CLOCKS = {"cpu": time.process_time, "wall": time.perf_counter}
+
+
+def processor_time() -> float:
+    """Return the seconds that this process and those it waited for have used."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+CLOCKS = {"cpu": processor_time, "wall": time.perf_counter}
 
 
 def simulate(options: argparse.Namespace, path: Path) -> None:
@@ -46,6 +59,17 @@ def simulate(options: argparse.Namespace, path: Path) -> None:
     sizes = {"n_annotators": options.annotators, "n_classes": options.classes}
     np.savez(path, item=item.astype(np.int32), annotator=annotator.astype(np.int32), label=label.astype(np.int32),
              truth=truth, **sizes)  # fmt: skip
+
+
+def real(name: str, path: Path) -> None:
+    """Write the votes of a public set, and the gold as codes (-1 where an item has none)."""
+    import sfumato as sf
+
+    loaded = sf.data.load(name)
+    votes, gold = loaded.annotations, loaded.gold
+    sizes = {"n_annotators": votes.n_annotators, "n_classes": votes.n_classes}
+    truth = gold.aligned(votes.items, votes.classes)
+    np.savez(path, item=votes.item, annotator=votes.annotator, label=votes.label, truth=truth, **sizes)
 
 
 # A runner takes the votes, a number of iterations and the options, and returns the most probable labels by item (or
@@ -65,26 +89,85 @@ def ours(votes: Any, n_iter: int, options: argparse.Namespace) -> tuple[Any, flo
         annotators=[f"{j:08}" for j in range(int(votes["n_annotators"]))],
         classes=[f"{k:08}" for k in range(int(votes["n_classes"]))],
     )  # fmt: skip
+    method = getattr(sf.aggregate, options.method)
+    if options.method in WITHOUT_ITERATIONS:
+        begin = CLOCKS[options.clock]()
+        probs = method(annotations).soft_labels.probs
+        return probs.argmax(axis=1), CLOCKS[options.clock]() - begin
     marks: list[float] = []
-    shared: dict[str, Any] = {
-        "max_iter": n_iter, "tolerance": 0, "threads": options.threads, "dtype": options.dtype,
-        "progress": lambda told: marks.append(CLOCKS[options.clock]()),
-    }  # fmt: skip
-    if options.method == "mace":
-        result = sf.aggregate.mace(annotations, restarts=1, **shared)
-    else:
-        result = sf.aggregate.dawid_skene(annotations, prior="ml", **shared)
+    result = method(
+        annotations, max_iter=n_iter, tolerance=0, threads=options.threads, dtype=options.dtype,
+        progress=lambda told: marks.append(CLOCKS[options.clock]()),
+        **({"restarts": 1} if options.method == "mace" else {"prior": "ml"}),
+    )  # fmt: skip
     return result.soft_labels.probs.argmax(axis=1), float(np.diff(marks).min())
 
 
 def crowd_kit(votes: Any, n_iter: int, options: argparse.Namespace) -> tuple[Any, float | None]:
     import pandas as pd
-    from crowdkit.aggregation import MACE, DawidSkene
+    from crowdkit.aggregation import MACE, DawidSkene, MajorityVote, Wawa
 
     ids = {"task": votes["item"], "worker": votes["annotator"], "label": votes["label"]}
     frame = pd.DataFrame(ids if options.codes else {name: names(codes) for name, codes in ids.items()})
-    model = MACE(n_restarts=1, n_iter=n_iter) if options.method == "mace" else DawidSkene(n_iter=n_iter, tol=-1.0)
-    return model.fit_predict(frame).sort_index().to_numpy().astype(np.int64), None
+    model = {
+        "dawid_skene": lambda: DawidSkene(n_iter=n_iter, tol=-1.0), "mace": lambda: MACE(n_restarts=1, n_iter=n_iter),
+        "standard": MajorityVote, "majority": MajorityVote, "wawa": Wawa,
+    }[options.method]()  # fmt: skip
+    begin = CLOCKS[options.clock]()
+    top = model.fit_predict(frame).sort_index().to_numpy().astype(np.int64)
+    return top, CLOCKS[options.clock]() - begin if options.method in WITHOUT_ITERATIONS else None
+
+
+def peerannot(votes: Any, n_iter: int, options: argparse.Namespace) -> tuple[Any, float | None]:
+    import warnings
+
+    from peerannot.models.aggregation.dawid_skene import DawidSkene
+
+    warnings.simplefilter("ignore")
+    answers: dict[int, dict[int, int]] = {}
+    for item, annotator, label in zip(*(votes[name].tolist() for name in ("item", "annotator", "label")), strict=True):
+        answers.setdefault(item, {})[annotator] = label
+    model = DawidSkene(answers, int(votes["n_annotators"]), int(votes["n_classes"]))
+    model.run(epsilon=0, maxiter=n_iter)
+    return model.get_probas().argmax(axis=1), None
+
+
+def fast_dawid_skene(votes: Any, n_iter: int, options: argparse.Namespace) -> tuple[Any, float | None]:
+    """Sinha, Rao & Balasubramanian 2018: every item counts for its most probable class alone; whole-array SciPy."""
+    from scipy.sparse import csr_array
+
+    n_items, n_classes, n_annotators = len(votes["truth"]), int(votes["n_classes"]), int(votes["n_annotators"])
+    item, column = votes["item"], votes["annotator"].astype(np.int64) * n_classes + votes["label"]
+    matrix = csr_array((np.ones(len(item)), (item, column)), shape=(n_items, n_annotators * n_classes))
+    shares = np.bincount(item * np.int64(n_classes) + votes["label"], minlength=n_items * n_classes)
+    top = shares.reshape(n_items, n_classes).argmax(axis=1)
+    marks = []
+    for _ in range(n_iter):
+        marks.append(CLOCKS[options.clock]())
+        counts = np.bincount(column * n_classes + top[item], minlength=n_annotators * n_classes**2)
+        counts = counts.reshape(n_annotators, n_classes, n_classes) + 1e-9
+        table = np.log(counts / counts.sum(axis=1, keepdims=True)).reshape(-1, n_classes)
+        top = (matrix @ table + np.log(np.bincount(top, minlength=n_classes) / n_items + 1e-12)).argmax(axis=1)
+    return top, float(np.diff(marks).min())
+
+
+def mace_program(votes: Any, n_iter: int, options: argparse.Namespace) -> tuple[Any, float | None]:
+    """The program of MACE's authors, which reads a table with a row per item and a column per annotator."""
+    table = Path(options.work) / "table.csv"
+    if not table.exists():
+        order = np.argsort(votes["item"], kind="stable")
+        ends = np.cumsum(np.bincount(votes["item"], minlength=len(votes["truth"])))
+        with table.open("w") as file:
+            for rows in np.split(order, ends[:-1]):
+                cells = [""] * int(votes["n_annotators"])
+                for row in rows:
+                    cells[votes["annotator"][row]] = str(votes["label"][row])
+                file.write(",".join(cells) + "\n")
+    prefix = Path(options.work) / "mace"
+    command = ["java", "-Xmx6g", "-jar", options.mace_jar, "--restarts", "1", "--iterations", str(n_iter)]
+    subprocess.run([*command, "--prefix", str(prefix), str(table)], check=True, capture_output=True)
+    said = Path(f"{prefix}.prediction").read_text().splitlines()
+    return np.array([int(line) for line in said if line]), None
 
 
 def names(codes: Any) -> Any:
@@ -126,8 +209,17 @@ def bare_loop(votes: Any, n_iter: int, options: argparse.Namespace) -> tuple[Any
 
 
 RUNNERS: dict[str, Runner] = {
-    "sfumato": ours, "bare C loop": bare_loop, "whole-array SciPy": whole_array, "crowd-kit": crowd_kit,
+    "sfumato": ours, "bare C loop": bare_loop, "whole-array SciPy": whole_array, "Fast Dawid–Skene": fast_dawid_skene,
+    "crowd-kit": crowd_kit, "peerannot": peerannot, "MACE (Java)": mace_program,
 }  # fmt: skip
+# Of other methods than Dawid and Skene's, who has them.
+OF_METHOD = {
+    "mace": ("sfumato", "crowd-kit", "MACE (Java)"), "wawa": ("sfumato", "crowd-kit"),
+    "standard": ("sfumato", "crowd-kit"), "majority": ("sfumato", "crowd-kit"),
+}  # fmt: skip
+WITHOUT_ITERATIONS = ("standard", "majority", "wawa")
+# peerannot holds items × annotators × classes as a dense array.
+MOST_CELLS = 4e9
 
 
 def run_one(options: argparse.Namespace) -> None:
@@ -135,9 +227,9 @@ def run_one(options: argparse.Namespace) -> None:
     runner, votes = RUNNERS[options.runner], np.load(options.votes)
     votes = {name: votes[name] for name in votes.files}
     few, many = 1, 1 + options.iterations
-    begin, begin_cpu = time.perf_counter(), time.process_time()
+    begin, begin_cpu = time.perf_counter(), processor_time()
     top, iteration = runner(votes, many, options)
-    total, cpu = time.perf_counter() - begin, time.process_time() - begin_cpu
+    total, cpu = time.perf_counter() - begin, processor_time() - begin_cpu
     if iteration is None:
         clock = CLOCKS[options.clock]
         quickest = {}
@@ -149,8 +241,9 @@ def run_one(options: argparse.Namespace) -> None:
                 took.append(clock() - begin)
             quickest[n_iter] = min(took)
         iteration = (quickest[many] - quickest[few]) / (many - few)
-    who = resource.RUSAGE_CHILDREN if options.runner == "bare C loop" else resource.RUSAGE_SELF
-    accuracy = None if top is None else float((np.asarray(top) == votes["truth"]).mean())
+    who = resource.RUSAGE_CHILDREN if options.runner in ("bare C loop", "MACE (Java)") else resource.RUSAGE_SELF
+    known = votes["truth"] >= 0
+    accuracy = None if top is None else float((np.asarray(top) == votes["truth"])[known].mean())
     print(json.dumps({
         "total": total, "cpu": cpu, "iteration": iteration, "accuracy": accuracy,
         "memory": resource.getrusage(who).ru_maxrss * 1024,
@@ -159,35 +252,44 @@ def run_one(options: argparse.Namespace) -> None:
 
 def compare(options: argparse.Namespace, method: str, runners: list[str], votes: Path, work: str, bare: str) -> None:
     """Run each runner in a process of its own and print a table."""
+    stored = np.load(votes)
+    n_rows, n_items = len(stored["item"]), len(stored["truth"])
+    n_annotators, n_classes = int(stored["n_annotators"]), int(stored["n_classes"])
+    iterations = "the whole fit" if method in WITHOUT_ITERATIONS else f"{options.iterations} iterations"
     print(
-        f"\n{method}: {options.annotations:,} annotations, {options.per_item} per item, {options.classes} classes, "
-        f"{options.annotators:,} annotators, {options.iterations} iterations, {options.threads} thread(s), "
-        f"{options.dtype}, {options.clock} time"
+        f"\n{method}: {n_rows:,} annotations of {n_items:,} items, {n_classes} classes, {n_annotators:,} annotators, "
+        f"{iterations}, {options.threads} thread(s), {options.dtype}, {options.clock} time, "
+        f"load {os.getloadavg()[0]:.1f}"
     )
     print(
-        f"{'':<20}{'iteration':>12}{'per annotation':>16}{'ratio':>8}"
-        f"{'total':>10}{'cpu':>10}{'memory':>12}{'accuracy':>10}"
+        f"{'':<20}{'iteration':>13}{'per annotation':>16}{'/ class':>9}{'ratio':>9}"
+        f"{'total':>10}{'cpu':>10}{'memory':>12}{'ratio':>8}{'accuracy':>10}"
     )
-    ours_took = None
+    first: dict[str, float] = {}
     for name in runners:
-        python = options.peer_python if name == "crowd-kit" else sys.executable
+        if name == "peerannot" and float(n_items) * n_annotators * n_classes > MOST_CELLS:
+            print(f"{name:<20}left out: its dense array of items × annotators × classes would not fit")
+            continue
+        python = options.peer_python if name in ("crowd-kit", "peerannot") else sys.executable
         command = [
             python, __file__, "--runner", name, "--votes", str(votes), "--method", method, "--work", work,
             "--bare", bare, "--iterations", str(options.iterations), "--repeats", str(options.repeats),
             "--threads", str(options.threads), "--dtype", options.dtype, "--clock", options.clock,
-            *(["--codes"] if options.codes else []),
+            *(["--codes"] if options.codes else []), *(["--mace-jar", options.mace_jar] if options.mace_jar else []),
         ]  # fmt: skip
         done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **ONE_THREAD})
         if done.returncode:
-            print(f"{name:<20}failed: {done.stderr.strip().splitlines()[-1]}")
+            print(f"{name:<20}failed: {(done.stderr.strip() or 'it said nothing').splitlines()[-1]}")
             continue
         figures = json.loads(done.stdout.splitlines()[-1])
-        ours_took = ours_took or figures["iteration"]
+        first = first or figures
         took, accuracy = figures["iteration"], figures["accuracy"]
         print(
-            f"{name:<20}{took * 1e3:>9.2f} ms{took / options.annotations * 1e9:>13.2f} ns{took / ours_took:>7.2f}×"
-            f"{figures['total']:>8.2f} s{figures['cpu']:>8.2f} s{figures['memory'] / 2**20:>8.0f} MiB",
-            "" if accuracy is None else f"{accuracy:>9.4f}",
+            f"{name:<20}{took * 1e3:>10.2f} ms{took / n_rows * 1e9:>13.2f} ns{took / n_rows / n_classes * 1e9:>6.2f} ns"
+            f"{took / first['iteration']:>8.2f}×{figures['total']:>8.2f} s{figures['cpu']:>8.2f} s"
+            f"{figures['memory'] / 2**20:>8.0f} MiB{figures['memory'] / first['memory']:>7.2f}×"
+            f"{'' if accuracy is None else format(accuracy, '10.4f')}",
+            flush=True,
         )
 
 
@@ -215,7 +317,9 @@ def main() -> None:
     parser.add_argument("--codes", action="store_true", help="hand crowd-kit integers, not ids as they stand in files")
     parser.add_argument("--methods", default="dawid_skene,mace")
     parser.add_argument("--runners", default=",".join(RUNNERS))
+    parser.add_argument("--data", help="a public set in place of simulated votes: rte, pos, truth_inference/CF, …")
     parser.add_argument("--peer-python", default=sys.executable)
+    parser.add_argument("--mace-jar", help="the program of MACE's authors")
     parser.add_argument("--seed", type=int, default=0)
     for inner in ("--runner", "--votes", "--method", "--work", "--bare"):
         parser.add_argument(inner, help=argparse.SUPPRESS)
@@ -225,14 +329,15 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as work:
         votes = Path(work) / "votes.npz"
-        simulate(options, votes)
+        if options.data:
+            real(options.data, votes)
+        else:
+            simulate(options, votes)
         bare = build_bare_loop(work)
         for method in options.methods.split(","):
-            runners = options.runners.split(",")
-            if method == "mace":
-                runners = [name for name in runners if name in ("sfumato", "crowd-kit")]
-            if not bare:
-                runners = [name for name in runners if name != "bare C loop"]
+            owners = OF_METHOD.get(method, [name for name in RUNNERS if name != "MACE (Java)"])
+            absent = {"bare C loop": bare, "MACE (Java)": options.mace_jar}
+            runners = [name for name in options.runners.split(",") if name in owners and absent.get(name, "there")]
             compare(options, method, runners, votes, work, bare)
 
 

@@ -2,6 +2,8 @@
 
     python bench/evaluate.py [--items 1000000] [--classes 10] [--clock cpu|wall] [--large]
 
+Where netcal is installed (pip install netcal==1.4.0) its calibration error stands beside ours.
+
 The loop is what a per-item program does: Python over the classes of one item after another, on rows of the arrays and,
 in brackets, on lists of plain floats, both on a part of the items. Ratios are times per item of one run on the same
 data; processor time counts both threads, so on a quiet machine the wall clock is shorter. --large adds ten million
@@ -68,8 +70,18 @@ def peers(q: np.ndarray, p: np.ndarray, gold: np.ndarray) -> dict[str, tuple[int
             lambda: float(np.mean([scipy.stats.wasserstein_distance(q[i], p[i]) for i in range(some)])),
         ),
         "accuracy_score": (n, lambda: float(sklearn.accuracy_score(gold, q.argmax(axis=1)))),
+        **netcal(q, gold),
         "f1_score": (n, lambda: float(sklearn.f1_score(gold, q.argmax(axis=1), average="macro"))),
     }
+
+
+def netcal(q: np.ndarray, gold: np.ndarray) -> dict[str, tuple[int, Callable[[], float]]]:
+    """Return netcal's calibration error, where it is installed."""
+    try:
+        from netcal.metrics import ECE
+    except ImportError:
+        return {}
+    return {"expected_calibration_error": (len(q), lambda: float(ECE(15).measure(q, gold)))}
 
 
 def main() -> None:

@@ -22,7 +22,8 @@ On = Literal["probabilities", "logits"]
 
 def annotator_table(n_annotators: int, start: Tensor, *, sparse: bool) -> nn.Embedding:
     """Return a table with the row *start*, flattened, for every annotator."""
-    return nn.Embedding.from_pretrained(start.flatten().repeat(n_annotators, 1), freeze=False, sparse=sparse)
+    weight = start.flatten().repeat(n_annotators, 1)
+    return nn.Embedding(*weight.shape, sparse=sparse, _weight=weight)
 
 
 class MatrixLayer(nn.Module):
@@ -45,12 +46,11 @@ class MatrixLayer(nn.Module):
     def forward(self, logits: Tensor, annotator: Tensor) -> Tensor:
         """Return the logits of answers, shape (m, n_classes), of *annotator* (m,) to items with *logits*."""
         with torch.autocast(logits.device.type, enabled=False):
-            seen = _seen(logits, self.on)
-            return _product(self.rows(annotator), seen)
+            return _product(self.rows, annotator, _seen(logits, self.on))
 
 
 class VectorLayer(nn.Module):
-    """VW: logits wʳ·softmax(logits), one factor per class, 1 at the start; with *bias* (VW+B) plus bʳ, 0 at the start."""
+    """VW: logits wʳ·softmax(logits), a factor per class, 1 at the start; with *bias* (VW+B) plus bʳ, first 0."""
 
     def __init__(
         self, n_classes: int, n_annotators: int, *, bias: bool = False, on: On = "probabilities", sparse: bool = True
@@ -108,11 +108,12 @@ class CommonConfusions(nn.Module):
             who = nn.functional.normalize(self.annotator(annotator), dim=-1)
             what = nn.functional.normalize(self.item(embedding.float()), dim=-1)
             share = torch.sigmoid((who * what).sum(dim=-1, keepdim=True))
-            return share * (seen @ self.common.T) + (1 - share) * _product(self.own.rows(annotator), seen)
+            answers: Tensor = share * (seen @ self.common.T) + (1 - share) * _product(self.own.rows, annotator, seen)
+            return answers
 
     def distance(self, annotator: Tensor) -> Tensor:
         """Return ‖W − Wʳ‖ of each of *annotator*, shape (m,): what CoNAL rewards, lest all confusions become common."""
-        apart = self.own.rows(annotator) - self.common.flatten()
+        apart: Tensor = self.own.rows(annotator) - self.common.flatten()
         # At the start both are equal, where a norm has no gradient.
         return (apart.square().sum(dim=-1) + 1e-12).sqrt()
 
@@ -133,11 +134,12 @@ class AnnotatorHeads(nn.Module):
     def forward(self, logits: Tensor, annotator: Tensor, embedding: Tensor) -> Tensor:
         """Return the logits of answers, shape (m, n_classes), to items with *logits* and *embedding* (m, width)."""
         with torch.autocast(logits.device.type, enabled=False):
-            rows, logits = self.rows(annotator), logits.float()
+            logits = logits.float()
             if not self.linear:
-                return logits + rows
+                leaning: Tensor = self.rows(annotator)
+                return logits + leaning
             one = embedding.new_ones((len(embedding), 1), dtype=torch.float32)
-            return logits + _product(rows, torch.cat([embedding.float(), one], dim=-1), n_rows=logits.shape[-1])
+            return logits + _product(self.rows, annotator, torch.cat([embedding.float(), one], dim=-1))
 
     def size(self, annotator: Tensor) -> Tensor:
         """Return Σ V² + Σ b² of each of *annotator*, shape (m,): how far a head is from that of all."""
@@ -154,7 +156,18 @@ def _seen(logits: Tensor, on: On) -> Tensor:
     return logits.float() if on == "logits" else logits.softmax(dim=-1, dtype=torch.float32)
 
 
-def _product(rows: Tensor, seen: Tensor, n_rows: int | None = None) -> Tensor:
-    """Return Wʳ·x for flattened matrices Wʳ, shape (m, n_rows · n_columns), and x, shape (m, n_columns)."""
-    matrices = rows.unflatten(-1, (n_rows or seen.shape[-1], seen.shape[-1]))
-    return torch.bmm(matrices, seen.unsqueeze(-1)).squeeze(-1)
+def _product(table: nn.Embedding, annotator: Tensor, seen: Tensor) -> Tensor:
+    """Return Wʳ·x, shape (m, n_rows), for the annotators r and the x, shape (m, n_columns), of m annotations.
+
+    The matrix of an annotator is read once, however much of the batch is theirs, and so is its gradient written: with
+    100 classes a matrix has the size of a small model.
+    """
+    if not len(annotator):
+        return seen.new_zeros((0, table.embedding_dim // seen.shape[-1])) + 0 * seen.sum()
+    who, which, n_each = torch.unique(annotator, return_inverse=True, return_counts=True)
+    order = which.argsort(stable=True)
+    place = torch.empty_like(which)
+    place[order] = torch.arange(len(which), device=which.device) - (n_each.cumsum(0) - n_each)[which[order]]
+    padded = seen.new_zeros((len(who), int(n_each.max()), seen.shape[-1])).index_put((which, place), seen)
+    matrices = table(who).unflatten(-1, (-1, seen.shape[-1]))
+    return torch.bmm(padded, matrices.mT)[which, place]

@@ -13,8 +13,8 @@ other. ``--peer-python`` is an interpreter with crowd-kit and peerannot (default
 the C loop is built where ``cc`` is found; ``--mace-jar`` is the program of MACE's authors. An iteration's time is the
 quickest of those in the run; of a peer that does not say, it is the difference between a long and a short run
 divided by the iterations between them. Of methods without iterations it is the whole fit, coding of names left
-out. It is processor time unless ``--clock wall`` says otherwise. Total, processor time and memory are those of the whole
-run, coding of names included. The ratios are to ours.
+out. It is processor time unless ``--clock wall`` says otherwise. Total, processor time and memory are those of the
+whole run, coding of names included. The ratios are to ours.
 """
 
 from __future__ import annotations

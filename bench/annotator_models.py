@@ -163,7 +163,8 @@ def _ours(method: str, codes: tuple[Any, Any, Any], model: Any) -> Callable[[], 
         votes = Annotations.from_codes(*codes, items=items, annotators=annotators, classes=classes)
         if method == "with_model":
             return function(votes, SoftLabels(model, items=items, classes=classes)).soft_labels.probs, {}
-        options = {"restarts": 1, "class_prior": "flat"} if method == "ebcc" else {}
+        # One thread, as the authors' program has.
+        options = {"restarts": 1, "class_prior": "flat", "threads": 1} if method == "ebcc" else {}
         result = function(votes, **options)
         return result.soft_labels.probs, {"iterations": result.n_iter, "converged": result.converged}
 

@@ -12,7 +12,7 @@ from sfumato.core import storage as _storage
 from sfumato.core.version import __version__
 
 if TYPE_CHECKING:
-    from sfumato import aggregate, data, errors, evaluate
+    from sfumato import aggregate, data, errors, evaluate, train
     from sfumato.aggregate.compare import compare
     from sfumato.aggregate.panel import agreement
     from sfumato.aggregate.panel_size import panel_size
@@ -44,6 +44,7 @@ __all__ = [
     "panel_size",
     "read_annotations",
     "read_gold",
+    "train",
 ]
 
 _HOMES = {
@@ -60,7 +61,7 @@ _HOMES = {
     "read_annotations": "sfumato.tables.read",
     "read_gold": "sfumato.tables.read_gold",
 }
-_ROOMS = ("aggregate", "data", "errors", "evaluate")
+_ROOMS = ("aggregate", "data", "errors", "evaluate", "train")
 
 _storage.connect(lambda: import_module("sfumato.tables.doors"))
 

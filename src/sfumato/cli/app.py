@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli import aggregate, agreement, collect, compare, data, demo, doctor, evaluate, reproduce, screen
+from sfumato.cli import aggregate, agreement, collect, compare, data, demo, doctor, evaluate, reproduce, screen, train
 from sfumato.core.version import __version__
 from sfumato.errors import SfumatoError, SfumatoWarning
 
@@ -44,6 +44,7 @@ def about(
 aggregate.register(app)
 compare.register(app)
 agreement.register(app)
+app.add_typer(train.app, name="train")
 evaluate.register(app)
 app.add_typer(collect.app, name="collect")
 app.add_typer(data.app, name="data")

@@ -14,7 +14,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-Advance = Callable[[int, int | None], None]
+# Called with what is done, what there is to do (None: nobody knows) and, where it changes, what is going on.
+Advance = Callable[..., None]
 
 
 def say(text: str) -> None:
@@ -62,8 +63,8 @@ def working(what: str) -> Iterator[Advance]:
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(escape(what), total=None)
 
-        def advance(done: int, total: int | None = None) -> None:
-            progress.update(task, completed=done, total=total)
+        def advance(done: int, total: int | None = None, now: str | None = None) -> None:
+            progress.update(task, completed=done, total=total, description=None if now is None else escape(now))
 
         yield advance
 

@@ -39,7 +39,8 @@ Optimizer = Literal["adam", "adamw", "sgd"]
 Schedule = Literal["constant", "linear", "cosine", "steps"]
 Device = Literal["auto", "cpu", "cuda", "mps"]
 Metric = Literal[
-    "auto", "accuracy_score", "f1_score", "soft_cross_entropy_loss", "entropy_correlation_score", "jensen_shannon_divergence"
+    "auto", "accuracy_score", "f1_score", "soft_cross_entropy_loss", "entropy_correlation_score",
+    "jensen_shannon_divergence",
 ]  # fmt: skip
 Service = Literal["tensorboard", "wandb", "mlflow"]
 

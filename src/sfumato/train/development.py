@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sfumato.core.simplex import cross_entropy, entropy, jensen_shannon_divergence
 from sfumato.errors import OptionError
 
-# What each needs beside the predictions: gold, or soft labels. A `*_score` is better when higher, the others when lower.
+# What each needs beside the predictions, gold or soft labels. A `*_score` is better when higher, the others when lower.
 METRICS: Mapping[str, str] = {
     "accuracy_score": "gold",
     "f1_score": "gold",
@@ -32,7 +32,8 @@ def scores(
     *probs* and *soft* of shape (n_items, n_classes), *gold* of shape (n_items,). Items of which gold (below 0) or soft
     label (a row of nan) is missing are left out of what needs it.
 
-    >>> {name: round(value, 3) for name, value in scores(np.array([[0.9, 0.1], [0.4, 0.6]]), gold=np.array([0, 0])).items()}
+    >>> found = scores(np.array([[0.9, 0.1], [0.4, 0.6]]), gold=np.array([0, 0]))
+    >>> {name: round(value, 3) for name, value in found.items()}
     {'accuracy_score': 0.5, 'f1_score': 0.333}
     """
     found: dict[str, float] = {}
@@ -54,7 +55,7 @@ def scores(
 def choose_metric(wanted: str, *, target: str, has_soft: bool, has_gold: bool) -> str | None:
     """Return the metric that chooses the best epoch, or None where the dev split has no label.
 
-    "auto" is the metric of what is learned: soft cross-entropy for soft targets, macro-F1 for gold (*target* is "hard").
+    "auto" is the metric of what is learned: soft cross-entropy for soft targets, macro-F1 for gold (*target* "hard").
     """
     given = {"gold": has_gold, "soft": has_soft}
     if wanted != "auto":

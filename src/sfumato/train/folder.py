@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = [
     "HISTORY",
     "check_same_run",
+    "config_text",
     "data_fingerprint",
     "load_predictor",
     "load_weights",
@@ -22,7 +23,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save
 from torch import Tensor
@@ -33,6 +33,7 @@ from sfumato.errors import InputError
 from sfumato.tables.write import write_whole
 from sfumato.train.checkpoints import CHECKPOINT, Checkpoint
 from sfumato.train.config import Config, read_config
+from sfumato.train.devices import device_named
 from sfumato.train.learner import build_learner
 from sfumato.train.model_card import model_card
 from sfumato.train.models import MODELS
@@ -153,7 +154,7 @@ def load_predictor(folder: Path, *, device: str = "cpu") -> Predictor:
     except RuntimeError as error:
         reason = str(error).split("\n")[1].strip() if "\n" in str(error) else str(error)
         raise InputError(f"The weights in {folder} are not those of the model in {MODEL} ({reason}).") from None
-    learner.to(torch.device(device)).eval()
+    learner.to(device_named(device)).eval()
     collate = MODELS[config.model.name].collator(settings)
     return Predictor(learner, collate, classes, annotators, config.loop, origin)
 

@@ -106,8 +106,8 @@ def _tokens(sheet: Sheet, items: Sequence[str], splits: Sequence[str] | None) ->
             within = {splits[row] for row in rows}
             if len(within) > 1:
                 raise InputError(
-                    f"{sheet.where(rows[0])}: the sequence {name!r} lies in several splits ({', '.join(sorted(within))}). "
-                    "Put all its tokens in one."
+                    f"{sheet.where(rows[0])}: the sequence {name!r} lies in several splits "
+                    f"({', '.join(sorted(within))}). Put all its tokens in one."
                 )
             split_of.append(splits[rows[0]])
     return ItemsFile(examples, tuple(items), None if splits is None else tuple(split_of), "tokens")
@@ -174,8 +174,8 @@ def _images(sheet: Sheet, folder: Path) -> list[NDArray[np.uint8]]:
             raise InputError(f"{sheet.where(row)}: {path} is not an image that can be read ({error}).") from None
         if images[-1].shape != images[0].shape:
             raise InputError(
-                f"{sheet.where(row)}: the image {path} has {images[-1].shape[1]}×{images[-1].shape[0]} pixels, the first "
-                f"one {images[0].shape[1]}×{images[0].shape[0]}. Bring all to one size."
+                f"{sheet.where(row)}: the image {path} has {images[-1].shape[1]}×{images[-1].shape[0]} pixels, "
+                f"the first one {images[0].shape[1]}×{images[0].shape[0]}. Bring all to one size."
             )
     return images
 

@@ -81,8 +81,8 @@ def open_dashboards(names: Sequence[str], *, folder: Path, config: Mapping[str, 
             opened.append(SERVICES[name](folder, config))
         except ImportError:
             raise OptionError(
-                f"Logging to {name} needs a package that is not installed. Install it with: pip install {name}, or take "
-                "it out of loop.log_to."
+                f"Logging to {name} needs a package that is not installed. Install it with: pip install {name}, "
+                "or take it out of loop.log_to."
             ) from None
     return opened
 

@@ -1,4 +1,4 @@
-"""The training loop, read from top to bottom: step by step, epoch by epoch, from whichever epoch was the last whole one.
+"""The training loop, read from top to bottom: step by step, epoch by epoch, from the last epoch that was whole.
 
 Hugging Face accelerate brings devices, mixed precision and several processes (`accelerate launch`). One step is the
 same whether one process does it at once, in parts, or several share it: losses are summed and divided by what the whole
@@ -36,6 +36,7 @@ from sfumato.train.learner import Learner, prepare
 from sfumato.train.logging_to import open_dashboards
 from sfumato.train.optimizers import build_optimizer
 from sfumato.train.predict import Predictor, as_predictions, predict_rows
+from sfumato.train.row_optimizer import clip_gradients
 from sfumato.train.schedules import learning_rate
 from sfumato.train.seeding import seeded
 from sfumato.train.steps import Steps, epoch_steps, loader, on_device
@@ -108,8 +109,10 @@ def fit(data: TrainingData, config: Config, *, out: str | Path | None = None, pr
     best_weights: dict[str, Tensor] | None = None
     best_file: str | None = None
     if found is not None:
-        learner.load_state_dict(found.learner)
-        optimizer.load_state_dict(found.optimizer)
+        if not found.finished:
+            optimizer.load_state_dict(found.optimizer)
+        if found.learner:
+            learner.load_state_dict(found.learner)
         if found.scaler is not None and accelerator.scaler is not None:
             accelerator.scaler.load_state_dict(found.scaler)
         step, first_epoch, since_better = found.step, found.epoch, found.since_better
@@ -163,7 +166,8 @@ def fit(data: TrainingData, config: Config, *, out: str | Path | None = None, pr
                 if accelerator.device.type == "cpu":
                     watch.see(loss, steps[place])  # before the weights are touched
                 if loop.clip is not None:
-                    accelerator.clip_grad_norm_(whole.parameters(), loop.clip)
+                    accelerator.unscale_gradients()
+                    clip_gradients(whole.parameters(), loop.clip)
                 optimizer.step()
                 optimizer.zero_grad()
                 step += 1
@@ -204,9 +208,12 @@ def fit(data: TrainingData, config: Config, *, out: str | Path | None = None, pr
             if better and best_weights is not None:
                 best_file = f"best-{epoch + 1:04}.safetensors"
                 folder.save_weights(out, best_file, best_weights)
+            # Of a run that is over only the weights are needed again, and those of the best epoch lie in a file.
+            over = finished and best_file is not None
             save_checkpoint(
                 Checkpoint(
-                    epoch=epoch + 1, step=step, learner=learner.state_dict(), optimizer=optimizer.state_dict(),
+                    epoch=epoch + 1, step=step, learner={} if over else learner.state_dict(),
+                    optimizer={} if finished else optimizer.state_dict(),
                     scaler=None if accelerator.scaler is None else accelerator.scaler.state_dict(),
                     best_value=best_value, best_epoch=best_epoch, best_weights=best_file, since_better=since_better,
                     history_size=history.size, settings=settings, data=fingerprint, finished=finished,
@@ -277,8 +284,9 @@ class _Watch:
         for value, (_, step) in zip(losses.tolist(), self._waiting, strict=True):
             if not math.isfinite(value):
                 raise InputError(
-                    f"The loss is {value} in step {len(self._losses) + 1} of {self._n_steps} of this epoch. The batch holds the "
-                    f"items {self._names_of(step)}. Lower optimizer.learning_rate, set loop.clip = 1.0, or look at these items."
+                    f"The loss is {value} in step {len(self._losses) + 1} of {self._n_steps} of this epoch. The batch holds "
+                    f"the items {self._names_of(step)}. Lower optimizer.learning_rate, set loop.clip = 1.0, or look at "
+                    "these items."
                 )
             self._losses.append(value)
         self._waiting.clear()

@@ -53,8 +53,8 @@ def model_card(run: Run, data: TrainingData, config: Config) -> str:
         "sfumato train predict . items.csv --out predictions.parquet",
         "```",
         "",
-        "The model repeats the judgement of the people whose labels it learned, their mistakes and biases included. It knows",
-        "nothing of items unlike theirs; the numbers above hold for the splits they were measured on, and for no others.",
+        "The model repeats the judgement of the people whose labels it learned, their mistakes and biases included.",
+        "It knows nothing of items unlike theirs; the numbers hold for the splits that they were measured on alone.",
     ]
     return "\n".join(lines) + "\n"
 

@@ -7,6 +7,7 @@ __all__ = ["checked_options"]
 import inspect
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
+from functools import partial
 from typing import Any, get_args, get_origin, get_type_hints
 
 from sfumato.errors import OptionError
@@ -26,7 +27,7 @@ def checked_options(function: Callable[..., Any], options: Mapping[str, Any], *,
         name for name, parameter in inspect.signature(source).parameters.items()
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY
     ]  # fmt: skip
-    hints = get_type_hints(source)
+    hints = get_type_hints(source.func if isinstance(source, partial) else source)
     for name, value in options.items():
         if name not in known:
             near = get_close_matches(name, known, n=1)
@@ -44,7 +45,7 @@ def _wanted(kind: Any) -> str:
 
 
 def _fits(value: Any, kind: Any) -> bool:
-    """Return whether *value* is of a plain type *kind*; choices and what is not plain are checked where they are used."""
+    """Return whether *value* is of a plain type *kind*; what is not plain, and choices, are checked where they are used."""
     origin = get_origin(kind)
     if kind is float:
         return isinstance(value, int | float) and not isinstance(value, bool)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["examples_of"]
+__all__ = ["examples_of", "gold_of"]
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.core.gold import Gold
 from sfumato.data.cifar10 import load as _load_cifar10
 from sfumato.data.dataset import DataSet
 from sfumato.data.registry import path
@@ -30,7 +31,7 @@ def examples_of(data: DataSet) -> ItemsFile:
     """Return the examples of a public set, its items, and the split of each example where the set has splits.
 
     The images of CIFAR-10H and CIFAR-10S come from CIFAR-10; where CIFAR-10H is split, 3,000 of CIFAR-10's training
-    images are the dev split, for which there is gold only in CIFAR-10.
+    images are the dev split, of which there is gold alone (`gold_of`).
     """
     items = data.items
     split_of = {name: split for split, names in data.splits.items() if split in SPLITS for name in names}
@@ -58,6 +59,23 @@ def examples_of(data: DataSet) -> ItemsFile:
     if split_of:
         splits = tuple(split_of.get(items[int(np.atleast_1d(example["item"])[0])], "") for example in examples)
     return ItemsFile(examples, items, splits, kind)
+
+
+def gold_of(data: DataSet) -> Gold | None:
+    """Return the gold of a public set, that of the dev images which `examples_of` adds included."""
+    if data.gold is None or data.name not in _IMAGES_OF or not data.splits:
+        return data.gold
+    more = _load_cifar10(path(_IMAGES_OF[data.name])).gold
+    if more is None or more.classes != data.gold.classes:
+        raise InputError(f"The classes of {data.name} and {_IMAGES_OF[data.name]} differ, and so would their gold.")
+    chosen = set(data.gold.items)
+    rows = [row for row, name in enumerate(more.items) if name not in chosen and name.startswith("train-")]
+    rows = rows[:_N_DEV_IMAGES]
+    return Gold(
+        (*data.gold.items, *(more.items[row] for row in rows)),
+        np.concatenate([data.gold.labels, more.labels[rows]]),
+        more.classes,
+    )
 
 
 def _each(items: Sequence[str], contents: Mapping[str, Any]) -> list[Example]:

@@ -1,4 +1,4 @@
-"""Learning-rate schedules: a number for each step, computed from the step alone, so that a resumed run goes on exactly."""
+"""Learning rates: a number for each step, computed from the step alone, so that a resumed run goes on exactly."""
 
 from __future__ import annotations
 

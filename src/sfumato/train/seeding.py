@@ -27,7 +27,7 @@ def seeded(*numbers: int) -> Iterator[None]:
     True
     """
     words = np.random.SeedSequence(numbers).generate_state(3)
-    python, numpy = random.getstate(), np.random.get_state()
+    python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
     with torch.random.fork_rng():
         torch.manual_seed(int(words[0]))
         random.seed(int(words[1]))

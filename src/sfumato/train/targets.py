@@ -71,7 +71,7 @@ class DrawnTargets:
 
 @dataclass(frozen=True)
 class DrawnClasses:
-    """One class of each item, drawn from its soft label anew in every epoch; ``cumulative`` (n_items + 1, n_classes)."""
+    """A class of each item, drawn from its soft label anew in every epoch; ``cumulative`` (n_items + 1, n_classes)."""
 
     cumulative: Tensor
 

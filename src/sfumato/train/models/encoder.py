@@ -1,7 +1,7 @@
 """Any encoder of Hugging Face, by name or path, for texts, pairs of texts, and tokens.
 
-Configuration and tokenizer become part of the settings, so that a folder of a trained model needs nothing from elsewhere.
-A token is represented by its first sub-word. A sequence that is longer than the encoder can see is read in pieces, a
+Configuration and tokenizer become part of the settings, so that the folder of a run needs nothing from elsewhere.
+A token is represented by its first sub-word. A sequence that is longer than the encoder can see is read in pieces; a
 text that is longer is cut.
 """
 
@@ -115,12 +115,12 @@ class TextCollator:
         return {**self._columns(rows), "first": padded(first), "item": item, "mask": item >= 0}
 
     def _pieces(self, tokens: Sequence[str]) -> Iterator[tuple[list[int], list[int], int]]:
-        """Give the codes, the place of the first sub-word of each token, and the number of the first token of each piece."""
+        """Give of each piece the codes, the place of the first sub-word of each token, and the number of its first token."""
         room = self.settings["max_length"] - self._tokenizer.num_special_tokens_to_add(False)
         pieces = self._tokenizer.encode_batch(
             [[token] for token in tokens], is_pretokenized=True, add_special_tokens=False
         )
-        # A token of which the tokenizer leaves nothing (a lone accent, say) is unknown; one longer than all there is is cut.
+        # A token of which the tokenizer leaves nothing (a lone accent, say) is unknown; one longer than a piece is cut.
         unknown = [self.settings["unknown"]]
         codes = [(piece.ids or unknown)[:room] for piece in pieces]
         begin = 0

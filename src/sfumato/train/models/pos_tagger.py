@@ -1,4 +1,4 @@
-"""A tagger of tokens: words in context, their characters, and attention (after Plank et al. 2016, Fornaciari et al. 2021).
+"""A tagger: words in context, their characters, and attention (after Plank et al. 2016, Fornaciari et al. 2021).
 
 The tweet is the sequence that context and attention run over; whatever stands in the batch beside it changes nothing.
 """

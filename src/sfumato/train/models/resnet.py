@@ -1,6 +1,6 @@
 """Residual networks for small images (He et al. 2016): 6n + 2 layers, or 50 with bottlenecks.
 
-"ResNet-34A" of Uma et al. and Collins et al. is the network of their code: n = 7, which makes 44 layers; the A stands for
+"ResNet-34A" of Uma et al. and Collins et al. is the network of their code: n = 7, which makes 44 layers; A stands for
 the shortcut without parameters, every second pixel and channels of zeros.
 """
 

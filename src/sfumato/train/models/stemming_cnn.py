@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from sfumato.errors import OptionError
 from sfumato.train.models.architecture import Architecture, Batch, Collate, Examples, Heads, Kind, item_columns, padded
@@ -35,8 +36,8 @@ class StemmingCNN(nn.Module):
         self.towers = nn.ModuleList(
             nn.ModuleList(
                 [
-                    nn.Conv1d(settings["character_width"], first, window, padding="same"),
-                    nn.Conv1d(first, second, window, padding="same"),
+                    nn.Conv1d(settings["character_width"], first, window),
+                    nn.Conv1d(first, second, window),
                 ]
             )
             for window in _WINDOWS
@@ -61,12 +62,18 @@ class StemmingCNN(nn.Module):
         for first, second in self.towers:  # type: ignore[misc]  # a list of pairs, which ModuleList does not say
             # What stands behind the end of a text is put back to zero, so that the length of its neighbours in the
             # batch changes nothing.
-            states = first(letters).relu() * there
-            states = nn.functional.max_pool1d(states, 3, stride=1, padding=1) * there
-            seen.append(second(states).relu() * there)
+            states = first(functional.pad(letters, _margins(first))).relu() * there
+            states = functional.max_pool1d(states, 3, stride=1, padding=1) * there
+            seen.append(second(functional.pad(states, _margins(second))).relu() * there)
         places = torch.cat(seen, dim=1).transpose(1, 2)
         scores = attention(places).squeeze(-1).masked_fill(~there.squeeze(1), float("-inf"))
         return (scores.softmax(dim=-1).unsqueeze(-1) * places).sum(dim=1)
+
+
+def _margins(window: nn.Conv1d) -> tuple[int, int]:
+    """Return how many places to put before and behind, so that as many come out as went in."""
+    size = window.kernel_size[0] - 1
+    return size // 2, size - size // 2
 
 
 def _settings(examples: Examples, kind: Kind, *, character_width: int = 50, dropout: float = 0.1) -> dict[str, Any]:

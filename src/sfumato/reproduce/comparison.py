@@ -118,7 +118,8 @@ def _places(experiment: Experiment, stored: list[tuple[Run, Found]]) -> dict[str
         for number in found.numbers:
             x = number.value if number.metric == experiment.x else getattr(run.setting, experiment.x, None)
             if isinstance(x, int | float):
-                places[number.row or run.row] = run.series, float(x)
+                series = number.row.partition(", ")[0] if number.row else run.series
+                places[number.row or run.row] = series, float(x)
     return places
 
 

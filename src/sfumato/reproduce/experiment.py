@@ -7,7 +7,7 @@ __all__ = ["SIZES", "Absent", "Claim", "Experiment", "Quirk", "Run", "Size", "re
 import hashlib
 import json
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from itertools import product
 from pathlib import Path
@@ -82,7 +82,7 @@ class Run:
         default = asdict(self.study.default)
         paths = {one.name for one in fields(self.setting) if one.metadata.get("path")}
         plain = {
-            name: Path(value).name if name in paths and value and not is_public(value) else value
+            name: _each(_without_folder, value) if name in paths else value
             for name, value in asdict(self.setting).items()
             if value != default[name]
         }
@@ -166,7 +166,7 @@ class Experiment:
     def _with(self, given: Mapping[str, Any], where: str) -> Any:
         setting = with_differences(self.study.default, given, where=where)
         paths = [one.name for one in fields(setting) if one.metadata.get("path")]
-        found = {name: resolved(getattr(setting, name), self.source.parent) for name in paths}
+        found = {name: _each(lambda file: resolved(file, self.source.parent), getattr(setting, name)) for name in paths}
         return with_differences(setting, found, where=where)
 
 
@@ -230,6 +230,17 @@ def _table(kind: type[Any], given: Mapping[str, Any], where: str) -> Any:
         return kind(**given)
     except TypeError as error:
         raise OptionError(f"{where} is not whole: {str(error).partition('()')[2].strip()}.") from None
+
+
+def _each(change: Callable[[str], str], value: Any) -> Any:
+    """Return a name, or a mapping to names, with each name changed."""
+    if isinstance(value, Mapping):
+        return {key: change(str(name)) for key, name in value.items()}
+    return change(value)
+
+
+def _without_folder(name: str) -> str:
+    return name if not name or is_public(name) else Path(name).name
 
 
 def _in_words(value: Any) -> str:

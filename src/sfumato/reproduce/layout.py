@@ -12,8 +12,8 @@ from sfumato.reproduce.published import Printed
 
 HEAD = ("row", "on", "number", "paper", "ours [95 %]", "as published", "digits", "sign")
 _VERDICT_HEAD = ("claim", "in the paper", "ours [95 %]", "pairs", "")
-# Up to so many numbers stand side by side; more stand below each other.
-_ABREAST = 4
+# Up to so many columns stand side by side; more numbers stand below each other.
+_ABREAST = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def _grid(table: Table, on: str, cells: list[Cell]) -> Grid:
     metrics = list(dict.fromkeys(cell.metric for cell in cells))
     odd, printed = any(cell.as_published for cell in cells), any(cell.printed for cell in cells)
     whose = (*(["paper"] if printed else []), "ours", *(["as published"] if odd else []))
-    if len(metrics) > _ABREAST:
+    if len(metrics) * len(whose) > _ABREAST:
         lines = [((cell.row, _named(cell.metric)), (cell,)) for cell in cells]
         head: tuple[str, ...] = ("", "", *whose)
     else:

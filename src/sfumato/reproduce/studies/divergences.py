@@ -27,7 +27,7 @@ class Divergences:
     name. ``methods`` are the views with their options, ``names`` what the table calls them.
     """
 
-    sets: Mapping[str, Any] = field(default_factory=lambda: {"RTE": "rte"})
+    sets: Mapping[str, Any] = field(default_factory=lambda: {"RTE": "rte"}, metadata={"path": True})
     options: Mapping[str, Any] = field(default_factory=dict)
     methods: Mapping[str, Any] = field(
         default_factory=lambda: {"standard": {}, "softmax": {}, "mace": {}, "dawid_skene": {}}

@@ -26,7 +26,7 @@ _MODULES = (
 )  # fmt: skip
 # The words that the scripts say; *mode* words only where that mode is asked.
 _SAID = {
-    "item": ("audio", "video", "image", "unsaid", "ruled_out", "take_over", "more_of", "less_of", "found", "not_found"),
+    "item": ("audio", "video", "image", "unsaid", "ruled_out", "take_over", "found", "not_found"),
     "saving": ("waiting", "stuck", "memory", "refused", "reload", "paused"),
     "finish": ("missing", "wait"),
 }
@@ -212,7 +212,7 @@ class Pages:
         words = self._words
         left, problems = _OF_MODE[self._study.mode]
         named = _SAID | {"left": tuple(self._rule if name == "rule" else name for name in left), "problems": problems}
-        searched = () if many else ("more_of", "less_of", "found", "not_found")
+        searched = () if many else ("found", "not_found")
         said: dict[str, Any] = {
             section: {name: words(f"{section}.{name}") for name in names if name not in searched}
             for section, names in named.items()

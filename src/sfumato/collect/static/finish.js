@@ -1,6 +1,6 @@
 // Handing in: only when the last answer has been acknowledged, however long that takes.
 
-import { $, page, post, say, shelf } from "./page.js";
+import { $, make, post, say, shelf } from "./page.js";
 import * as queue from "./queue.js";
 
 const form = $("hand-in");
@@ -8,7 +8,7 @@ const list = form.querySelector(".problems");
 let wanted = false;
 let busy = false;
 
-const tell = (text) => list.replaceChildren(...(text ? [Object.assign(document.createElement("li"), { textContent: text })] : []));
+const tell = (text) => list.replaceChildren(...(text ? [make("li", { textContent: text })] : []));
 
 export async function proceed() {
   if (!wanted || busy) return;

@@ -3,7 +3,7 @@
 import * as answers from "./answer.js";
 import * as drafts from "./draft.js";
 import * as keys from "./keys.js";
-import { $, page, say, shelf } from "./page.js";
+import { $, make, page, say, shelf } from "./page.js";
 import * as panel from "./panel.js";
 import * as places from "./places.js";
 import * as queue from "./queue.js";
@@ -11,13 +11,16 @@ import * as rows from "./rows.js";
 import { element } from "./shown.js";
 
 const BEAT = 60_000;
-const COUNTED = ["slider", "number"];
+const LASTING = ["slider", "number"];
+// The server takes up to 2000 inputs of one item.
+const MOST = 1900;
 let place = page.place;
 let answer = answers.full({});
 let events = [];
 let past = [];
 let asked = false;
 let running = false;
+let dirty = false;
 let stuck = null;
 let announced = 0;
 // The time that the item was in sight, over all visits.
@@ -34,14 +37,16 @@ function note(what, value, how, name) {
     Object.assign(last, { until: at, value });
     return false;
   }
-  events.push({ at, what, ...(name !== undefined && { name }), value, how });
-  running = COUNTED.includes(how);
+  if (events.length < MOST) events.push({ at, what, ...(name !== undefined && { name }), value, how });
+  running = LASTING.includes(how);
   return true;
 }
 
+const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
 function input(what, value, name, how) {
   const next = answers.changed(answer, what, value, name);
-  if (JSON.stringify(next) === JSON.stringify(answer)) return draw();
+  if ($("work").inert || same(next, answer)) return draw();
   if (note(what, value, how, name)) past.push(answer);
   answer = next;
   said(how);
@@ -59,6 +64,7 @@ input.undo = () => {
 };
 
 function said(how) {
+  dirty = true;
   keep();
   draw();
   clearTimeout(announced);
@@ -78,15 +84,14 @@ function draw() {
 // The answer of this place as far as it has come: here, or in another tab or on another device, whichever is later.
 function begin() {
   const here = drafts.kept(place.place);
-  const there = place.draft && { answer: place.draft, events: place.draft_events ?? [], sequence: place.draft_sequence ?? 0 };
-  const draft = [here, there].filter(Boolean).sort((one, other) => other.sequence - one.sequence)[0];
   const sent = queue.waiting().filter((entry) => entry.place === place.place).at(-1);
+  const there = !sent && place.draft && { answer: place.draft, events: place.draft_events ?? [], sequence: place.draft_sequence ?? 0 };
+  const draft = [here, there].filter(Boolean).sort((one, other) => other.sequence - one.sequence)[0];
   if (sent) place.answer = sent.answer;
   answer = answers.full(draft?.answer ?? place.answer ?? {});
   events = draft?.events ?? [];
   past = [];
-  asked = false;
-  running = false;
+  asked = running = dirty = false;
   shown = draft?.shown ?? new Date().toISOString();
   const last = events.at(-1);
   clock = { before: draft?.clock ?? last?.until ?? last?.at ?? 0, since: document.hidden ? 0 : performance.now() };
@@ -96,9 +101,11 @@ function begin() {
 }
 
 function adopt({ answer: told, events: before }) {
+  if (same(answers.full(told), answer)) return;
   past.push(answer);
   answer = answers.full(told);
-  if (before) events = before;
+  events = before;
+  dirty = false;
   draw();
 }
 
@@ -123,7 +130,8 @@ function show(next, push) {
   if (push) history.pushState({}, "", `/item?place=${place.place}`);
   $("finish").hidden = true;
   $("work").hidden = false;
-  rows.clear();
+  rows.pick(null);
+  rows.long.clear?.();
   $("item").replaceChildren(element(place.item));
   $("note").textContent = place.note;
   $("note").hidden = !place.note;
@@ -170,8 +178,8 @@ function next() {
   }
   if (page.practice) return practised();
   const done = { place: place.place, answer, seconds: time() / 1000, events, shown_at: shown, sent_at: new Date().toISOString() };
-  const same = place.answer && JSON.stringify(answers.full(place.answer)) === JSON.stringify(answer);
-  if (!same) queue.put({ key: queue.key(), ...done });
+  if (!place.answer || !same(answers.full(place.answer), answer)) queue.put({ key: queue.key(), ...done });
+  dirty = false;
   drafts.forget(place.place);
   places.answered(place.place, answer);
   go(places.after(place.place)?.place);
@@ -179,7 +187,7 @@ function next() {
 
 function practised() {
   const form = $("answer");
-  form.append(Object.assign(document.createElement("input"), { type: "hidden", name: "answer", value: JSON.stringify(answer) }));
+  form.append(make("input", { type: "hidden", name: "answer", value: JSON.stringify(answer) }));
   drafts.forget(place.place);
   form.submit();
 }
@@ -220,7 +228,7 @@ function refused(entry, message, details) {
     asked = true;
     draw();
     const told = details.length ? details.map((each) => each.message) : [message];
-    $("problems").replaceChildren(...told.map((text) => Object.assign(document.createElement("li"), { textContent: say("saving.refused", { message: text }) })));
+    $("problems").replaceChildren(...told.map((text) => make("li", { textContent: say("saving.refused", { message: text }) })));
   });
 }
 
@@ -230,7 +238,6 @@ if ($("answer")) {
   rows.hear(input, () => (running = false));
   panel.hear(input);
   keys.listen(input, { next, back });
-  if ($("search")) import("./search.js").then((search) => search.listen(input));
   $("answer").addEventListener("submit", (event) => {
     event.preventDefault();
     next();
@@ -239,21 +246,20 @@ if ($("answer")) {
     clock = { before: time(), since: document.hidden ? 0 : performance.now() };
     note(document.hidden ? "hidden" : "visible", null, "page");
   });
-  addEventListener("pagehide", () => events.some(({ how }) => how !== "page") && keep());
+  addEventListener("pagehide", () => dirty && keep());
+  if ($("search")) {
+    (await import("./search.js")).listen(input);
+    draw();
+  }
 }
 
 if ($("answer") && !page.practice) {
   const { proceed } = await import("./finish.js");
   places.told();
   where();
-  $("back").addEventListener("click", (event) => {
-    event.preventDefault();
-    back();
-  });
-  $("look-again").addEventListener("click", (event) => {
-    event.preventDefault();
-    go(places.all.at(-1).place);
-  });
+  const instead = (id, act) => $(id).addEventListener("click", (event) => (event.preventDefault(), act()));
+  instead("back", back);
+  instead("look-again", () => go(places.all.at(-1).place));
   addEventListener("popstate", () => go(Number(new URLSearchParams(location.search).get("place")), { push: false }));
   shelf.watch((name, told) => {
     if (name.startsWith("send ") && told?.place === place.place) {

@@ -3,7 +3,7 @@
 
 import { amount, counted, othersOut } from "./answer.js";
 import { $, page, shelf } from "./page.js";
-import { pick, picked, reveal, row } from "./rows.js";
+import { made, pick, picked } from "./rows.js";
 
 const TENS = ["Q", "W", "E", "R", "T", "Y", "U", "I", "O", "P"].map((letter) => `Key${letter}`);
 let rank = "top";
@@ -24,7 +24,7 @@ export function listen(input, { next, back }) {
   function choose(name, shift) {
     const answer = input.answer();
     if (page.mode === "chips") return pick(name), input.step(name, shift ? -1 : 1, "key");
-    if (counted) return pick(name), row(name).range.focus({ preventScroll: true }), row(name).element.scrollIntoView({ block: "nearest" });
+    if (counted) return pick(name), made.get(name).range.focus();
     rank = shift && page.mode === "top2" ? "second" : "top";
     const again = rank === "second" && answer.second === name;
     input(rank, again ? null : name, undefined, "key");

@@ -14,56 +14,40 @@ export const say = (key, holes = {}) => {
   return text.replace(/\{(\w+)\}/g, (hole, part) => holes[part] ?? hole);
 };
 
+export const make = (tag, values) => Object.assign(document.createElement(tag), values);
+
 // Numbers are said without the dust of floating point.
 export const round = (number) => Math.round(number * 100) / 100;
 
 // The browser's own storage, where all tabs of one person meet; where it is closed to us, memory, and we say so.
 const prefix = `sfumato ${page.person} `;
 const memory = new Map();
+const attempt = (act) => {
+  try {
+    return act(localStorage);
+  } catch {
+    shelf.lasting = false;
+  }
+};
 export const shelf = {
   lasting: true,
-  get(name) {
-    let text = memory.get(name);
-    try {
-      text ??= localStorage.getItem(prefix + name);
-    } catch {
-      shelf.lasting = false;
-    }
-    return text ? JSON.parse(text) : null;
-  },
+  get: (name) => JSON.parse(memory.get(name) ?? attempt((kept) => kept.getItem(prefix + name)) ?? null),
   set(name, value) {
     const text = JSON.stringify(value);
-    try {
-      localStorage.setItem(prefix + name, text);
-      memory.delete(name);
-    } catch {
-      shelf.lasting = false;
-      memory.set(name, text);
-    }
+    memory.set(name, text);
+    attempt((kept) => kept.setItem(prefix + name, text) ?? memory.delete(name));
   },
   remove(name) {
     memory.delete(name);
-    try {
-      localStorage.removeItem(prefix + name);
-    } catch {
-      shelf.lasting = false;
-    }
+    attempt((kept) => kept.removeItem(prefix + name));
   },
   names(start) {
-    let kept = [];
-    try {
-      kept = Object.keys(localStorage).filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
-    } catch {
-      shelf.lasting = false;
-    }
-    return [...new Set([...kept, ...memory.keys()])].filter((name) => name.startsWith(start));
+    const kept = attempt((all) => Object.keys(all).filter((name) => name.startsWith(prefix))) ?? [];
+    return [...kept.map((name) => name.slice(prefix.length)), ...memory.keys()].filter((name) => name.startsWith(start));
   },
   // What another tab puts on the shelf.
-  watch(seen) {
-    addEventListener("storage", ({ key, newValue }) => {
-      if (key?.startsWith(prefix)) seen(key.slice(prefix.length), newValue && JSON.parse(newValue));
-    });
-  },
+  watch: (seen) =>
+    addEventListener("storage", ({ key, newValue }) => key?.startsWith(prefix) && seen(key.slice(prefix.length), JSON.parse(newValue))),
 };
 
 export const post = (address, body, options = {}) =>

@@ -1,28 +1,26 @@
 // What was said so far: the bar, what becomes of the open part, the probabilities, and what is wrong.
 
 import { counted, left, othersOut, stated, whole } from "./answer.js";
-import { $, page, round, say } from "./page.js";
-import { level, row, touch } from "./rows.js";
+import { $, make, page, round, say } from "./page.js";
+import { hearSlider, level, made } from "./rows.js";
 
 const RANKS = ["top", "second"].filter((rank) => $(`rate-${rank}`));
 const usual = Object.fromEntries(RANKS.map((rank) => [rank, $(`${rank}-label`).firstElementChild.textContent]));
 // More pieces than this cannot be told apart.
 const PIECES = 40;
 
-const make = (tag, className, text = "") => Object.assign(document.createElement(tag), { className, textContent: text });
-
 function bar(told, { open, sharing }) {
   if (!$("bar")) return;
   const total = Math.max(whole, whole - open);
   const parts = told.filter(([, value]) => value > 0).map(([name, value], n) => {
-    const part = make("span", counted ? "more" : `rank-${RANKS[n]}`, name);
+    const part = make("span", { className: counted ? "more" : `rank-${RANKS[n]}`, textContent: name });
     part.style.setProperty("--share", `${(100 * value) / total}%`);
     return part;
   });
   if (open > 0) {
-    const rest = make("span", "open");
+    const rest = make("span", { className: "open" });
     const shared = page.mode !== "chips" && !(page.mode === "sliders" && page.exact);
-    if (shared && sharing <= PIECES) rest.append(...Array.from({ length: sharing }, () => document.createElement("i")));
+    if (shared && sharing <= PIECES) rest.append(...Array.from({ length: sharing }, () => make("i")));
     parts.push(rest);
   }
   $("bar").replaceChildren(...parts);
@@ -81,14 +79,14 @@ function wrong(problems) {
   const list = $("problems");
   const told = problems.map(({ message }) => message).join("\n");
   // Said again only where it has changed.
-  if (list.innerText.trim() !== told) list.replaceChildren(...problems.map(({ message }) => make("li", "", message)));
+  if (list.innerText.trim() !== told) list.replaceChildren(...problems.map(({ message }) => make("li", { textContent: message })));
 }
 
 function inputs(field, name) {
   const rank = field.replace("_percent", "");
   if (field.endsWith("_percent")) return [$(`${rank}-slider`), $(`${rank}-percent`)];
-  if (field === "impossible") return [row(name)?.impossible].filter(Boolean);
-  return name && row(name)?.number ? [row(name).number] : [];
+  if (field === "impossible") return [made.get(name)?.impossible].filter(Boolean);
+  return [made.get(name)?.number].filter(Boolean);
 }
 
 // Where a person goes to put it right.
@@ -100,13 +98,7 @@ export function lead({ field, name }) {
 }
 
 export function hear(input) {
-  for (const rank of RANKS) {
-    const tell = (value, how) => input(`${rank}_percent`, value, undefined, how);
-    const range = $(`${rank}-slider`);
-    range.addEventListener("input", () => tell(Number(range.value), "slider"));
-    touch(range, () => tell(Number(range.value), "slider"));
-    $(`${rank}-percent`).addEventListener("input", ({ target }) => tell(target.value === "" ? null : Number(target.value), "number"));
-  }
+  for (const rank of RANKS) hearSlider($(`rate-${rank}`), (value, how) => input(`${rank}_percent`, value, undefined, how));
   $("others")?.addEventListener("change", ({ target }) => input("others", target.checked, undefined, "pointer"));
   $("undo").addEventListener("click", input.undo);
 }

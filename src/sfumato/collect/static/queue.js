@@ -29,8 +29,7 @@ export function now() {
 // In the order in which they were said, so that a changed answer comes after the one it changes.
 async function drain() {
   for (const { order, ...entry } of waiting()) {
-    let reply;
-    let said = {};
+    let reply, said;
     try {
       reply = await post("/api/answers", entry, { signal: AbortSignal.timeout(20000) });
       said = await reply.json().catch(() => ({}));

@@ -3,13 +3,15 @@
 import { amount, counted, whole } from "./answer.js";
 import { $, page, say } from "./page.js";
 
-const list = $("classes");
-const made = new Map();
-const nameOf = (element) => element.closest(".class").querySelector("input").value;
-export const row = (name) => made.get(name);
+export const list = $("classes");
+export const made = new Map();
+// A long list has rows only for what was said or looked for; search.js makes them.
+export const long = { reveal: () => {} };
 export let picked = null;
 
-function take(element) {
+const nameOf = (element) => element.closest(".class").querySelector("input").value;
+
+export function take(element) {
   const find = (selector) => element.querySelector(selector);
   made.set(nameOf(element), {
     element,
@@ -23,37 +25,13 @@ function take(element) {
 }
 list.querySelectorAll(".class").forEach(take);
 
-// A long list shows only the classes that something was said of, or that were looked for.
-function add(name) {
-  const element = $("row").content.firstElementChild.cloneNode(true);
-  const n = page.classes.indexOf(name);
-  for (const word of element.querySelectorAll(".word")) word.textContent = name;
-  for (const input of element.querySelectorAll("[aria-label]")) input.ariaLabel = name + input.ariaLabel;
-  for (const input of element.querySelectorAll("[type=radio], [type=checkbox], [type=hidden]")) input.value = name;
-  for (const each of element.querySelectorAll("[id], [for], [aria-labelledby]")) {
-    for (const key of ["id", "for", "aria-labelledby"]) if (each.hasAttribute(key)) each.setAttribute(key, each.getAttribute(key) + n);
-  }
-  for (const step of element.querySelectorAll(".step")) step.ariaLabel = say(`item.${step.matches(".more") ? "more_of" : "less_of"}`, { name });
-  list.append(element);
-  take(element);
-}
-
-export const reveal = (name) => made.has(name) || add(name);
-
-export function clear() {
-  picked = null;
-  if (!$("row")) return;
-  for (const { element } of made.values()) element.remove();
-  made.clear();
-}
-
 // A slider and a number that say the same; a slider that was not touched says nothing.
 export function level(range, number, value) {
   if (range) {
     range.value = value ?? 0;
     range.classList.toggle("unsaid", value === null);
     range.style.setProperty("--at", `${value ?? 0}%`);
-    range.setAttribute("aria-valuetext", value === null ? say("item.unsaid") : `${value} %`);
+    range.ariaValueText = value === null ? say("item.unsaid") : `${value} %`;
   }
   const typed = number.value === "" ? null : Number(number.value);
   if (typed !== value) number.value = value ?? "";
@@ -65,32 +43,39 @@ export function pick(name) {
 }
 
 export function draw(answer) {
-  const said = counted ? [] : [answer.top, answer.second, ...(answer.impossible?.length < 20 ? answer.impossible : [])];
-  if ($("row")) for (const name of [...said, ...Object.keys(answer.chips ?? answer.percents ?? {})]) if (name) reveal(name);
-  for (const [name, each] of made) {
-    if (each.top) each.top.checked = answer.top === name;
-    if (each.second) each.second.checked = answer.second === name;
-    if (each.impossible) each.impossible.checked = answer.impossible.includes(name);
-    if (each.number) level(each.range, each.number, amount(answer, name));
-    if (each.dots) {
-      each.dots.hidden = !amount(answer, name);
-      each.dots.style.setProperty("--n", Math.min(amount(answer, name), whole));
+  const out = answer.impossible?.length < 20 ? answer.impossible : [];
+  [answer.top, answer.second, ...out, ...Object.keys(answer.chips ?? answer.percents ?? {})].forEach(long.reveal);
+  for (const [name, { top, second, impossible, number, range, dots }] of made) {
+    if (top) top.checked = answer.top === name;
+    if (second) second.checked = answer.second === name;
+    if (impossible) impossible.checked = answer.impossible.includes(name);
+    if (number) level(range, number, amount(answer, name));
+    if (dots) {
+      dots.hidden = !amount(answer, name);
+      dots.style.setProperty("--n", Math.min(amount(answer, name), whole));
     }
   }
 }
 
+// A slider that was not touched stands at 0, and staying there is no event of its own: a tap or a key says 0 all the same.
+export function hearSlider(element, said) {
+  const told = ({ target, type, key }) => {
+    const moved = type === "input" || (target.matches(".unsaid") && (type === "click" || /^(Arrow|Home|End|Page)/.test(key)));
+    if (moved && target.matches(".slide")) said(Number(target.value), "slider", target);
+    else if (type === "input" && target.matches(".amount")) said(target.value === "" ? null : Number(target.value), "number", target);
+  };
+  for (const type of ["input", "click", "keyup"]) element.addEventListener(type, told);
+}
+
 // Hands every input on as what was said, of which class, and how.
 export function hear(input, end) {
-  const answers = { top: (each) => each.value, second: (each) => each.value || null, impossible: (each) => each.checked };
+  const said = { top: (each) => each.value, second: (each) => each.value, impossible: (each) => each.checked };
   document.addEventListener("change", ({ target }) => {
-    const said = target.form?.id === "answer" && answers[target.name];
-    if (said) input(target.name, said(target), target.name === "impossible" ? target.value : undefined, "pointer");
+    const { name, value } = target;
+    if (said[name]) input(name, said[name](target), name === "impossible" ? value : undefined, "pointer");
     else end();
   });
-  list.addEventListener("input", ({ target }) => {
-    if (target.matches(".slide")) input("amount", Number(target.value), nameOf(target), "slider");
-    if (target.matches(".amount")) input("amount", target.value === "" ? null : Number(target.value), nameOf(target), "number");
-  });
+  hearSlider(list, (value, how, target) => input("amount", value, nameOf(target), how));
   list.addEventListener("click", (event) => {
     const { target } = event;
     // A second choice that is chosen again is taken back.
@@ -100,18 +85,10 @@ export function hear(input, end) {
     const label = counted && target.closest("label");
     if (!label) return;
     event.preventDefault();
-    pick(nameOf(label));
-    if (page.mode === "chips") input.step(nameOf(label), 1, "pointer");
-    else row(nameOf(label)).range.focus();
+    const name = nameOf(label);
+    pick(name);
+    if (page.mode === "chips") input.step(name, 1, "pointer");
+    else made.get(name).range.focus();
   });
-  list.addEventListener("focusin", ({ target }) => counted && target.closest(".class") && pick(nameOf(target)));
-  touch(list, (range) => input("amount", Number(range.value), nameOf(range), "slider"));
-}
-
-// A slider that was not touched stands at 0, and staying there is no event of its own: a tap or a key says 0 all the same.
-export function touch(element, said) {
-  const told = ({ target, type, key }) => {
-    if (target.matches?.(".slide.unsaid") && (type !== "keyup" || /^(Arrow|Home|End|Page)/.test(key))) said(target);
-  };
-  for (const type of ["click", "keyup"]) element.addEventListener(type, told);
+  list.addEventListener("focusin", ({ target }) => counted && pick(nameOf(target)));
 }

@@ -1,8 +1,8 @@
 // Many classes: a field that finds them by a part of their name, instead of a wall of buttons.
 
 import { counted } from "./answer.js";
-import { $, page, say } from "./page.js";
-import { pick, reveal, row } from "./rows.js";
+import { $, make, page, say } from "./page.js";
+import { list as rows, long, made, pick, take } from "./rows.js";
 
 const SHOWN = 50;
 const field = $("search");
@@ -10,6 +10,19 @@ const list = $("matches");
 const plain = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 const known = page.classes.map((name) => [name, plain(name)]);
 let at = -1;
+
+long.reveal = (name) => {
+  if (!name || made.has(name)) return;
+  const safe = new Option(name).innerHTML.replaceAll('"', "&quot;");
+  const row = $("row").innerHTML.replaceAll("{n}", page.classes.indexOf(name)).replaceAll("{name}", () => safe);
+  rows.insertAdjacentHTML("beforeend", row);
+  take(rows.lastElementChild);
+};
+
+long.clear = () => {
+  rows.replaceChildren();
+  made.clear();
+};
 
 // Names that begin with what was typed come first, then words that do, then the rest.
 function matches(typed) {
@@ -38,7 +51,7 @@ function open() {
   if (!typed) return close();
   const found = matches(typed);
   const options = found.slice(0, SHOWN).map((name, n) => {
-    const option = Object.assign(document.createElement("li"), { id: `match-${n}`, textContent: name, dir: "auto", role: "option" });
+    const option = make("li", { id: `match-${n}`, textContent: name, dir: "auto", role: "option" });
     option.dataset.name = name;
     return option;
   });
@@ -55,14 +68,14 @@ export function listen(input) {
     field.value = "";
     $("found").textContent = "";
     close();
-    reveal(name);
+    long.reveal(name);
     if (counted) {
       pick(name);
       if (page.mode === "chips") input.step(name, 1, "search");
-      else row(name).range.focus();
+      else made.get(name).range.focus();
     } else if (page.mode !== "top2" || !answer.top) input("top", name, undefined, "search");
     else if (!answer.second && name !== answer.top) input("second", name, undefined, "search");
-    else row(name).top.focus();
+    else made.get(name).top.focus();
   }
   field.addEventListener("input", open);
   field.addEventListener("blur", () => setTimeout(close, 150));

@@ -1,9 +1,7 @@
 // An item as it is shown: the same elements as in shown.html.
 
-import { page } from "./page.js";
+import { make, page } from "./page.js";
 import { sources } from "./places.js";
-
-const make = (tag, values) => Object.assign(document.createElement(tag), values);
 
 export function element({ kind, media, text, alt }) {
   const name = alt || page.words.item[kind];

@@ -21,7 +21,7 @@ from sfumato.collect.refusal import Refusal
 from sfumato.collect.store import DraftRow, PlaceRow, ResponseRow
 from sfumato.collect.visits import Visit
 
-_LARGEST_DRAFT = 64 * 1024
+_LARGEST_DRAFT = 240 * 1024
 _LONGEST_TIME = 40
 _MOST_SECONDS = 1e8
 
@@ -45,7 +45,9 @@ class Api:
         ]
 
     async def _state(self, request: Request) -> Response:
-        return _json(await self._told(self._door.visit(request)))
+        visit = self._door.visit(request)
+        self._desk.alive(visit)
+        return _json(await self._told(visit))
 
     async def _heartbeat(self, request: Request) -> Response:
         visit = self._door.visit(request)

@@ -91,7 +91,7 @@ def make_app(
         # The hottest first.
         *Api(desk, door, participant, words).routes(),
         Route("/media/{digest}", media.send),
-        Route("/static/{version}/{name}", Assets().send),
+        Route("/static/{version}/{name}", Assets()),
         *participant.routes(),
         *Admin(desk, door, media, folder).routes(),
         Route("/health", health),

@@ -226,7 +226,9 @@ class Participant:
             problems = self.problems(answer)
             if problems:
                 place["draft"] = answer
-                page = self._pages.practice(place, csrf=csrf, key=self.fresh_key(), errors=_plain(problems))
+                page = self._pages.practice(
+                    place, csrf=csrf, key=self.fresh_key(), person=self.tabs(visit), errors=_plain(problems)
+                )
                 return self._html(page, 422)
             said = ResponseRow(
                 key=f"{visit.row.id}:{self._door.key(fields.get('key'))}",
@@ -252,7 +254,7 @@ class Participant:
                 right = first_classes(response.answer) == frozenset([practice.expected])
             place["answer"] = dict(response.answer)
             return self._html(self._pages.feedback(place, csrf=csrf, feedback=practice.feedback, right=right))
-        return self._html(self._pages.practice(place, csrf=csrf, key=self.fresh_key()))
+        return self._html(self._pages.practice(place, csrf=csrf, key=self.fresh_key(), person=self.tabs(visit)))
 
     def _practice_place(self, visit: Visit, number: int) -> dict[str, Any]:
         return {
@@ -297,10 +299,14 @@ class Participant:
             place,
             csrf=self._door.csrf(visit.row.id),
             key=self.fresh_key(),
-            person=self._door.csrf(f"tabs of {visit.row.id}"),
+            person=self.tabs(visit),
             places=self.places_told(visit),
             errors=_plain(errors),
         )
+
+    def tabs(self, visit: Visit) -> str:
+        """Return the handle that all tabs of a person share, for what their browser keeps; it opens nothing."""
+        return self._door.csrf(f"tabs of {visit.row.id}")
 
     def place_told(self, visit: Visit, number: int, *, classes: bool = True) -> dict[str, Any]:
         """Return what a page or a script is told about a place; whether it is a check does not show."""
@@ -357,7 +363,11 @@ class Participant:
     # The end.
 
     async def _finish(self, request: Request, visit: Visit) -> Response:
-        return self._html(self._pages.finish(csrf=self._door.csrf(visit.row.id), places=self.places_told(visit)))
+        return self._html(
+            self._pages.finish(
+                csrf=self._door.csrf(visit.row.id), places=self.places_told(visit), person=self.tabs(visit)
+            )
+        )
 
     async def _exit(self, request: Request, visit: Visit) -> Response:
         csrf = self._door.csrf(visit.row.id)

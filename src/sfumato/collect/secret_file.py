@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Secrets", "new_admin_secret", "read_secrets"]
+__all__ = ["Secrets", "read_secrets", "with_new_admin", "write_secrets"]
 
 import base64
 import binascii
@@ -66,7 +66,7 @@ def read_secrets(folder: Path) -> Secrets:
     except FileNotFoundError:
         code = "".join(secrets.choice(_CODE_LETTERS) for _ in range(8))
         made = Secrets(secrets.token_hex(32), "", code)
-        _write(path, made)
+        write_secrets(folder, made)
         return made
     except (ValueError, KeyError, TypeError):
         raise FormatError(
@@ -74,16 +74,15 @@ def read_secrets(folder: Path) -> Secrets:
         ) from None
 
 
-def new_admin_secret(folder: Path) -> tuple[Secrets, str]:
-    """Make a new admin secret, keep its hash, and return it; the one before is good for nothing then."""
+def with_new_admin(before: Secrets) -> tuple[Secrets, str]:
+    """Return the secrets with another admin secret, and that secret itself, which is kept nowhere."""
     secret = secrets.token_urlsafe(24)
-    changed = replace(read_secrets(folder), admin_hash=hashlib.sha256(secret.encode()).hexdigest())
-    _write(folder / _NAME, changed)
-    return changed, secret
+    return replace(before, admin_hash=hashlib.sha256(secret.encode()).hexdigest()), secret
 
 
-def _write(path: Path, told: Secrets) -> None:
+def write_secrets(folder: Path, told: Secrets) -> None:
     """Write the file whole or not at all."""
+    path = folder / _NAME
     fresh = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     with os.fdopen(os.open(fresh, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
         json.dump(asdict(told), file, indent=1)

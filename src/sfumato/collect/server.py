@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sfumato.collect.secret_file import new_admin_secret as make_admin_secret
-from sfumato.collect.secret_file import read_secrets
+from sfumato.collect.limits import Limits
+from sfumato.collect.secret_file import read_secrets, with_new_admin, write_secrets
 from sfumato.collect.sqlite_store import SqliteStore
 from sfumato.collect.study import Study
 from sfumato.errors import InputError, MissingExtraError
@@ -42,6 +42,7 @@ def serve(
     public_url: str = "",
     behind_proxy: bool = False,
     new_admin_secret: bool = False,
+    limits: Limits | None = None,
     announce: Callable[[Addresses], None] | None = None,
 ) -> None:
     """Serve a study until SIGINT or SIGTERM, then answer what has come, write it down, and return.
@@ -62,10 +63,10 @@ def serve(
     try:
         secrets, secret = read_secrets(folder), ""
         if new_admin_secret or not secrets.admin_hash:
-            secrets, secret = make_admin_secret(folder)
+            secrets, secret = with_new_admin(secrets)
         store = SqliteStore(folder / "study.sqlite", serving=True)
         try:
-            app = make_app(study, store, folder=folder, secrets=secrets, behind_proxy=behind_proxy)
+            app = make_app(study, store, folder=folder, secrets=secrets, behind_proxy=behind_proxy, limits=limits)
             _log_to(folder / "server.log")
             begin = (public_url or _address(listening)).rstrip("/")
             told = Addresses(
@@ -80,7 +81,12 @@ def serve(
 
                 async def startup(self, sockets: list[socket.socket] | None = None) -> None:
                     await super().startup(sockets)
-                    if announce is not None and self.started:
+                    if not self.started:
+                        return
+                    if secret:
+                        # Only now, since a secret that was never shown would lock everybody out.
+                        write_secrets(folder, secrets)
+                    if announce is not None:
                         announce(told)
 
                 @contextlib.contextmanager

@@ -174,6 +174,7 @@ def test_metrics_and_items_are_chosen(study: Path, capsys: pytest.CaptureFixture
         (["--metric", "beauty"], "beauty"),
         (["--resamples", "0"], "resamples"),
         (["--level", "95"], "level"),
+        (["--seed", "-1"], "seed"),
         (["--report", "x.docx"], ".html"),
     ],
 )

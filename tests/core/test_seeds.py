@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from sfumato.core.seeds import generator, recorded, spawn
+from sfumato.errors import OptionError
 
 
 def test_a_number_gives_the_same_stream_every_time() -> None:
@@ -33,3 +35,9 @@ def test_what_an_origin_records() -> None:
     assert recorded(5) == 5
     assert type(recorded(np.int64(5))) is int  # type: ignore[arg-type]
     assert recorded(np.random.default_rng(5)) is None
+
+
+@pytest.mark.parametrize("seed", [-1, 0.5, "7", None])
+def test_what_is_no_seed_is_refused(seed: object) -> None:
+    with pytest.raises(OptionError, match="seed"):
+        generator(seed)  # type: ignore[arg-type]

@@ -294,3 +294,18 @@ def test_what_cannot_be_evaluated_is_refused() -> None:
     other = SoftLabels(people.probs, items=ITEMS, classes=["x", "y", "w"])
     with pytest.raises(InputError, match=r"System 'near'.*classes"):
         evaluate(made, labels=other)
+
+
+def test_votes_of_one_annotator_each_have_no_ceiling_and_say_so() -> None:
+    people, _, made = study()
+    votes = Annotations.from_rows(list(ITEMS), ["ann"] * N, [CLASSES[k] for k in people.probs.argmax(axis=1)])
+    report = evaluate(made, labels=people, annotations=votes, metrics=["manhattan_error"], resamples=20)
+    assert not any(of.startswith("people: ") for of in report.rows())
+    assert any("what people reach cannot be shown" in line for line in report.notes)
+
+
+def test_two_runs_come_with_a_warning_and_three_without() -> None:
+    people, _, made = study()
+    for n_runs, warned in ((2, True), (3, False)):
+        report = evaluate([made["near"]] * n_runs, labels=people, metrics=["manhattan_error"], resamples=20)
+        assert any("Two runs" in line for line in report.notes) is warned

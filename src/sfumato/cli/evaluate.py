@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = ["evaluate", "register"]
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -191,7 +192,7 @@ def _tell(report: Report, systems: list[str]) -> None:
     for name, words in shown.items():
         numbers = [rows[system].get(name) for system in systems]
         best = _best(numbers, higher[name]) if len(systems) > 1 else None
-        cells = [("* " if number is not None and number is best else "") + _cell(number) for number in numbers]
+        cells = [("* " if number is not None and number.value == best else "") + _cell(number) for number in numbers]
         lines.append([words, *cells])
     screen.table(["", *systems], lines)
     beside = [of for of in rows if of not in systems]
@@ -209,7 +210,7 @@ def _tell(report: Report, systems: list[str]) -> None:
             [
                 [
                     shown[row["metric"]],
-                    f"{row['difference']:+.3f} [{row['low']:+.3f}, {row['high']:+.3f}]",
+                    _difference(row),
                     _p(row["p_value"]),
                     _p(row["p_holm"]),
                     "" if math.isnan(row["effect_size"]) else f"{row['effect_size']:+.2f}",
@@ -231,11 +232,18 @@ def _tell(report: Report, systems: list[str]) -> None:
         screen.say(line)
 
 
-def _best(numbers: list[Number | None], higher: bool) -> Number | None:
-    known = [number for number in numbers if number is not None and not math.isnan(number.value)]
+def _best(numbers: list[Number | None], higher: bool) -> float | None:
+    known = [number.value for number in numbers if number is not None and math.isfinite(number.value)]
     if not known:
         return None
-    return (max if higher else min)(known, key=lambda number: number.value)
+    return max(known) if higher else min(known)
+
+
+def _difference(row: Mapping[str, float]) -> str:
+    if math.isnan(row["difference"]):
+        return ""
+    interval = "" if math.isnan(row["low"]) else f" [{row['low']:+.3f}, {row['high']:+.3f}]"
+    return f"{row['difference']:+.3f}{interval}"
 
 
 def _cell(number: Number | None) -> str:

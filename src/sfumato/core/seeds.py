@@ -6,6 +6,8 @@ __all__ = ["Seed", "generator", "recorded", "spawn"]
 
 import numpy as np
 
+from sfumato.errors import OptionError
+
 Seed = int | np.random.Generator
 
 
@@ -17,6 +19,8 @@ def generator(seed: Seed) -> np.random.Generator:
     """
     if isinstance(seed, np.random.Generator):
         return seed
+    if not isinstance(seed, int | np.integer) or seed < 0:
+        raise OptionError(f"The option 'seed' must be a whole number, 0 or more, or a generator. Got {seed!r} instead.")
     return np.random.default_rng(seed)
 
 

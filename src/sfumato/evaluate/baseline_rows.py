@@ -65,12 +65,13 @@ def ceiling_rows(annotations: Annotations, systems: Systems, *, seed: int) -> tu
         odd = next(name for name in annotations.classes if name not in systems.classes)
         raise InputError(f"The annotators' class {odd!r} is none of the predicted ones: {', '.join(systems.classes)}.")
     known = set(systems.items)
+    several = {name for name, n in zip(annotations.items, annotations.per_item().tolist(), strict=True) if n > 1}
+    if not known & several:
+        return {}, "None of the predicted items has two annotations, so what people reach cannot be shown."
     rows = {}
     for name, make in (("one annotator", held_out_annotator), ("half of the panel", half_panel)):
         found = make(annotations, seed=seed)
         items = tuple(sorted(known.intersection(found.predicted.items)))
-        if not items:
-            raise InputError("None of the predicted items has two annotations, so there is no ceiling to show.")
         rows[f"people: {name}"] = Ceiling(
             Predictions(_wider(found.predicted, systems, items), items=items, classes=systems.classes),
             SoftLabels(_wider(found.people, systems, items), items=items, classes=systems.classes),

@@ -23,7 +23,7 @@ from typing import Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sfumato.core.seeds import Seed
+from sfumato.core.seeds import Seed, generator
 from sfumato.errors import InputError, OptionError, check_choice
 from sfumato.evaluate.draws import drawn_counts, drawn_runs, resampled_means
 from sfumato.evaluate.sums import Sums, mean_sums
@@ -189,7 +189,10 @@ def integer_seed(seed: Seed) -> int:
     >>> integer_seed(3)
     3
     """
-    return int(seed.integers(2**62)) if isinstance(seed, np.random.Generator) else int(seed)
+    if isinstance(seed, np.random.Generator):
+        return int(seed.integers(2**62))
+    generator(seed)  # refuses what is no seed
+    return int(seed)
 
 
 def interval_of(

@@ -115,8 +115,11 @@ def evaluate(
         if any(samples[metric.name, name] is None for name in systems.runs)
     ]
     _correct(comparisons)
-    if any(len(runs) > 1 for runs in systems.runs.values()):
+    n_runs = {len(runs) for runs in systems.runs.values()}
+    if n_runs != {1}:
         notes.append("Where a system has several runs, its number is their mean, and its interval is over both.")
+    if 2 in n_runs:
+        notes.append("Two runs say little of how much runs differ: tests with them err twice as often as they say.")
     if len(comparisons) > 1:
         notes.append(f"P-values are corrected for {len(comparisons)} comparisons (Holm 1979).")
     # A bootstrap p-value is 1 / (1 + resamples) at least, and the smallest is multiplied by how many there are.
@@ -156,8 +159,8 @@ def _chosen(names: Sequence[str] | None, systems: Systems) -> list[tuple[Metric,
         if target is not None:
             result.append((metric, target))
         elif names is not None:
-            wanted = "soft labels" if metric.needs == "people" else "gold"
-            raise OptionError(f"The metric {name!r} needs {wanted}, which were not given.")
+            wanted = "soft labels, which were" if metric.needs == "people" else "gold, which was"
+            raise OptionError(f"The metric {name!r} needs {wanted} not given.")
     if not result:
         raise OptionError("There is no metric to compute. Name one at least.")
     return result

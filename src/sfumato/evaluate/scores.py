@@ -56,7 +56,7 @@ def scores(
                     raise
         elif metrics is not None:
             raise OptionError(
-                f"The metric '{metric.name}' needs {metric.needs}, which were not given"
+                f"The metric '{metric.name}' needs {metric.needs}, which it was not given"
                 + (" (Predictions with logits)." if metric.needs == "logits" else ".")
             )
     if sides["people"] and people is not None:

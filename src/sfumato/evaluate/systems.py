@@ -143,7 +143,8 @@ def vote_shares(annotations: Annotations, *, classes: Sequence[str]) -> SoftLabe
     shares = np.zeros((len(rows), len(classes)))
     shares[:, [classes.index(name) for name in annotations.classes]] = normalise(annotations.counts()[rows])
     items = tuple(annotations.items[row] for row in rows)
-    return SoftLabels(shares, items=items, classes=tuple(classes), origin=Origin("votes", fingerprint=annotations.fingerprint))
+    origin = Origin("votes", fingerprint=annotations.fingerprint)
+    return SoftLabels(shares, items=items, classes=tuple(classes), origin=origin)
 
 
 def _with_classes(run: SoftLabels, base: SoftLabels, name: str) -> SoftLabels:

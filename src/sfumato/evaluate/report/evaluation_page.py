@@ -115,7 +115,7 @@ def _numbers(report: Report, systems: Sequence[str]) -> Section:
     lines, best = [], []
     for r, name in enumerate(report.names()):
         numbers = [rows[system].get(name) for system in systems]
-        known = [one.value for one in numbers if one is not None and not math.isnan(one.value)]
+        known = [one.value for one in numbers if one is not None and math.isfinite(one.value)]
         worse: set[str] = set()
         if len(systems) > 1 and known:
             top = max(known) if higher[name] else min(known)
@@ -180,14 +180,15 @@ def _tests(report: Report) -> Section:
     for row in report.details["comparisons"]:
         effect = "" if math.isnan(row["effect_size"]) else f"{row['effect_size']:+.2f}"
         significant = row["p_holm"] <= 1 - report.origin.options["level"]
+        tested = not math.isnan(row["p_value"])
         rows.append(
             [
                 f"{_words(row['metric'])}: {row['a']} − {row['b']}",
-                f"{row['difference']:+.4f} [{row['low']:+.4f}, {row['high']:+.4f}]",
+                _difference(row),
                 _p(row["p_value"]),
                 _p(row["p_holm"]),
                 effect,
-                f"{row['better']} is better" if significant and row["better"] else "not told apart",
+                f"{row['better']} is better" if significant and row["better"] else "not told apart" if tested else "",
             ]
         )
     head = ["metric and systems", "difference", "p", "p corrected", "effect d_z", "verdict"]
@@ -273,6 +274,13 @@ def _cell(number: Number | None, *, marked: bool = False) -> str:
     star = "*" if marked else ""
     interval = "" if number.low is None or number.high is None else f" [{number.low:.3f}, {number.high:.3f}]"
     return f"{number.value:.3f}{star}{interval}"
+
+
+def _difference(row: Mapping[str, float]) -> str:
+    if math.isnan(row["difference"]):
+        return ""
+    interval = "" if math.isnan(row["low"]) else f" [{row['low']:+.4f}, {row['high']:+.4f}]"
+    return f"{row['difference']:+.4f}{interval}"
 
 
 def _p(value: float) -> str:

@@ -39,8 +39,9 @@ def gains(pairs: Sequence[Compared], *, higher_is_better: bool, seed: int = 0) -
     corrected = holm([each.p_value for each in found])
     numbers = []
     for pair, each, p_value in zip(pairs, found, corrected, strict=True):
-        low, high = (each.low, each.high) if higher_is_better else (-each.high, -each.low)
-        value = each.difference if higher_is_better else -each.difference
+        # The 0 keeps a difference of nothing from being shown as -0.
+        low, high = (each.low, each.high) if higher_is_better else (0 - each.high, 0 - each.low)
+        value = each.difference if higher_is_better else 0 - each.difference
         numbers.append(Measured(f"{pair.metric}_gain", value, pair.on, pair.row, low, high, each.n_items))
         numbers.append(Measured(f"{pair.metric}_p", float(p_value), pair.on, pair.row, n=each.n_items))
     return numbers

@@ -130,7 +130,7 @@ def _ordered(votes: Annotations, chosen: NDArray[np.intp], rng: np.random.Genera
         said = votes.label[order[start : start + n]]
         labels[row, :half] = said[:half]
         people[row] = np.bincount(said[half:], minlength=votes.n_classes)
-    return _Orders(labels, normalise(people), votes.n_classes)
+    return _Orders(labels, normalise(people).astype(np.float64), votes.n_classes)
 
 
 def _bought(orders: _Orders, sizes: tuple[int, ...]) -> dict[int, NDArray[np.int64]]:

@@ -141,7 +141,6 @@ def _columns() -> Iterator[Broken]:
     for name, text in (
         ("columns that are nothing in particular", "x,y,z\na,b,c\nd,e,f\n"),
         ("two words misspelt", "item,anotator,lable\ni1,a1,yes\ni1,a2,no\n"),
-        ("no header", "i1,a1,yes\ni1,a2,no\ni2,a1,yes\n"),
     ):
         yield _csv(name, text, "shares no label with the other columns")
 
@@ -249,6 +248,8 @@ def _wide() -> Iterator[Broken]:
     half = "line 2, column 'label': 'x;y' holds several labels ('x', 'y')"
     yield _csv("a label in a list that also stands alone", 'item,annotator,label\ni,a,"x;y"\ni,b,x\n', half)
     yield _csv("a label in two lists", 'item,annotator,label\ni,a,"x;y"\ni,b,y;z\n', half)
+    headless = "i1,a1,yes\ni1,a2,no\ni2,a1,yes\n"
+    yield _csv("no header", headless, "the first line ('i1', 'a1', 'yes') looks like a vote")
     yield _csv("free text among the annotators", "item,ann,bob,why\ni1,x,y,so\ni2,y,x,thus\n", "'why' shares no label")
     yield _csv("NaN in a wide table", "item,ann,bob\ni1,x,x\ni2,x,NaN\n", "line 3, column 'bob': 'NaN'")
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 __all__ = ["block_size", "columns", "over_blocks", "pair"]
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -16,6 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.core.processors import n_processors
 from sfumato.errors import OptionError
 
 Made = TypeVar("Made")
@@ -43,7 +43,7 @@ def over_blocks(work: Callable[[int, int], Made], n_items: int, size: int, *, th
         raise OptionError(f"The option 'threads' must be at least 1. Got {threads} instead.")
     starts = range(0, n_items, size)
     stops = [min(start + size, n_items) for start in starts]
-    workers = min(threads or _processors(), len(stops))
+    workers = min(threads or n_processors(), len(stops))
     if workers <= 1:
         return [work(start, stop) for start, stop in zip(starts, stops, strict=True)]
     with ThreadPoolExecutor(workers, thread_name_prefix="sfumato-rows") as pool:
@@ -66,10 +66,3 @@ def pair(start: int, stop: int) -> NDArray[np.int64]:
 def columns(view: NDArray[np.floating[Any]], items: NDArray[np.int64] | slice) -> NDArray[np.float64]:
     """Return the distributions of *items* as columns, so that a sum over the classes is one of long rows."""
     return np.ascontiguousarray(view[items].T, dtype=np.float64)
-
-
-def _processors() -> int:
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        return os.cpu_count() or 1

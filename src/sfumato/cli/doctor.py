@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from sfumato.cli import screen
+from sfumato.core.processors import n_processors
 from sfumato.core.version import __version__
 
 _ADDS = {
@@ -64,7 +65,7 @@ def _examination() -> dict[str, Any]:
         "sfumato": __version__,
         "python": platform.python_version(),
         "system": platform.platform(terse=True),
-        "threads": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "threads": n_processors(),
         "memory_gib": _memory_gib(),
         "data": os.environ.get("SFUMATO_DATA", "the cache folder (SFUMATO_DATA is not set)"),
         "packages": packages,

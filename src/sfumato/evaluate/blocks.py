@@ -10,7 +10,6 @@ from __future__ import annotations
 __all__ = ["Block", "Part", "each_of", "logarithm", "mean_of", "over_blocks", "over_classes"]
 
 import math
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -18,6 +17,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from sfumato.core.processors import n_processors
 
 Floats = NDArray[np.float64]
 Made = TypeVar("Made")
@@ -115,7 +116,7 @@ def over_blocks(
         return work(Block(predicted[start : start + size], labels[start : start + size]))
 
     starts = range(0, n_items, size)
-    workers = min(_processors(), len(starts))
+    workers = min(n_processors(), len(starts))
     if workers <= 1:
         return [one(start) for start in starts]
     with ThreadPoolExecutor(workers, thread_name_prefix="sfumato-blocks") as pool:
@@ -146,10 +147,3 @@ def over_classes(values: NDArray[Any]) -> Floats:
 def logarithm(values: Floats) -> Floats:
     """Return the logarithms, finite at zero too, so that 0 · log 0 = 0."""
     return np.log(np.maximum(values, _SMALLEST))
-
-
-def _processors() -> int:
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        return os.cpu_count() or 1

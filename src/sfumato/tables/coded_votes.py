@@ -128,7 +128,7 @@ def wide_votes(table: PlainTable, columns: Columns, *, sure: bool) -> CodedVotes
     label = np.stack([column.taken() for column in said], axis=1)
     judged = ~labels.cells().blank()[label]
     if not sure:
-        _check_shared(label, judged, names, table)
+        _check_shared(label, judged, names, table, columns)
     rows, voter = np.nonzero(judged)
     if not rows.size:
         raise InputError(f"{table.name} was taken for a wide table (a column per annotator), and every cell is blank.")
@@ -149,7 +149,9 @@ def wide_votes(table: PlainTable, columns: Columns, *, sure: bool) -> CodedVotes
     )  # fmt: skip
 
 
-def _check_shared(label: Integers, judged: NDArray[np.bool_], names: list[str], table: PlainTable) -> None:
+def _check_shared(
+    label: Integers, judged: NDArray[np.bool_], names: list[str], table: PlainTable, columns: Columns
+) -> None:
     """Refuse a table that is no wide one, or in which a column holds something else than votes.
 
     A column that shares no label with any other is suspicious. It holds no votes if its cells are all different, as
@@ -162,10 +164,28 @@ def _check_shared(label: Integers, judged: NDArray[np.bool_], names: list[str], 
     n_votes, n_labels = judged.sum(axis=0), used_by.sum(axis=0)
     odd = (n_labels > 0) & ~shared.any(axis=0) & (judged.all() | (n_labels == n_votes) & (n_votes > 1))
     if odd.any() and (n_labels > 0).sum() > 1 and len(label) > 1:
+        _refuse_first_row_as_header(table, columns)
+        listed = ", ".join(map(repr, table.header[:12])) + (", …" if len(table.header) > 12 else "")
         raise InputError(
             f"{table.name} has no columns named as annotator and label, and is no wide table (a column per annotator) "
-            f"either: {names[int(np.argmax(odd))]!r} shares no label with the other columns. Name the columns with "
-            "item=…, annotator=… and label=…, or say format='wide'."
+            f"either: {names[int(np.argmax(odd))]!r} shares no label with the other columns. It has {listed}. "
+            "Say which is which with item=…, annotator=… and label=… (on the command line --item, --annotator, "
+            "--label), or that it is wide with format='wide' (--format wide)."
+        )
+
+
+def _refuse_first_row_as_header(table: PlainTable, columns: Columns) -> None:
+    """Say so where the names of columns stand among the cells below them: the table has no header at all."""
+    header = [table.header[place] for place in columns.many]
+    below = [set[str]() for _ in header]
+    for batches in table.batches(list(columns.many)):
+        for seen, cells in zip(below, batches, strict=True):
+            seen.update(cells.texts())
+    if all(name in seen for name, seen in zip(header, below, strict=True)):
+        first = ", ".join(map(repr, table.header[:6]))
+        raise InputError(
+            f"{table.name}: the first line ({first}) looks like a vote, not like a header. Put a line with the names "
+            "of the columns above it, such as item,annotator,label."
         )
 
 

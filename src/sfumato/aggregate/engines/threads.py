@@ -8,7 +8,6 @@ from __future__ import annotations
 
 __all__ = ["ThreadsEngine"]
 
-import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -29,6 +28,7 @@ from sfumato.aggregate.engines.chunk import (
     write_posterior,
 )
 from sfumato.aggregate.tables import Scratch, Table
+from sfumato.core.processors import n_processors
 
 # Numbers of a table that are added at a time; they stay in the cache while all runs are added.
 _SLICE = 1 << 16
@@ -42,7 +42,7 @@ class ThreadsEngine:
 
     def __init__(self, matrix: AnnotationMatrix, *, threads: int | None = None) -> None:
         self.matrix = matrix
-        self._threads = threads or _processors()
+        self._threads = threads or n_processors()
         self._pool: ThreadPoolExecutor | None = None
         self._n_states = 0
         self._chunks: list[Chunk] = []
@@ -127,11 +127,3 @@ class ThreadsEngine:
     def _map(self, function: Callable[[Work], Made], work: Iterable[Work]) -> list[Made]:
         mapped = map(function, work) if self._pool is None else self._pool.map(function, work)
         return list(mapped)
-
-
-def _processors() -> int:
-    """The processors that this process may use, which in a container can be fewer than the machine has."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        return os.cpu_count() or 1

@@ -327,7 +327,7 @@ class Desk:
         row = receipt.row
         if not receipt.new:
             return receipt
-        visit.revisions[(place.kind, place.place)] = max(row.revision, visit.revision(place))
+        visit.answered(place, row.revision)
         if place.kind == "main" and row.revision == 1 and not surplus:
             label = self._label(row) if self.assignment.follows_labels else None
             self.assignment.answered(place.item, label)

@@ -32,16 +32,26 @@ class Shown:
 class Visit:
     """One person: their row, their places, how often each was answered, and which answers are being written now."""
 
-    __slots__ = ("__weakref__", "class_order", "lock", "pending", "places", "revisions", "row")
+    __slots__ = ("__weakref__", "_places", "_shown", "class_order", "lock", "pending", "revisions", "row")
 
     def __init__(self, row: PersonRow) -> None:
         self.row = row
-        self.places: dict[int, PlaceRow] = {}
+        self._places: dict[int, PlaceRow] = {}
+        self._shown: list[Shown] | None = None
         self.revisions: dict[tuple[PlaceKind, int], int] = {}
         self.pending: set[int] = set()
         self.class_order: tuple[int, ...] = ()
         # One step at a time: two tabs that open the study at once must not be given two batches.
         self.lock = asyncio.Lock()
+
+    @property
+    def places(self) -> dict[int, PlaceRow]:
+        """The places by number, in order; set anew as a whole when they change."""
+        return self._places
+
+    @places.setter
+    def places(self, places: dict[int, PlaceRow]) -> None:
+        self._places, self._shown = places, None
 
     def read(self, store: Store) -> bool:
         """Read everything anew; False where the person is gone from the file."""
@@ -49,18 +59,25 @@ class Visit:
         if row is None:
             return False
         self.row = row
-        self.places = {each.place: each for each in store.places(row.id)}
         self.revisions = store.revisions(row.id)
+        self.places = {each.place: each for each in store.places(row.id)}
         return True
 
     def revision(self, place: PlaceRow) -> int:
         """Return how often a place was answered."""
         return self.revisions.get((place.kind, place.place), 0)
 
+    def answered(self, place: PlaceRow, revision: int) -> None:
+        """Note that a place was answered."""
+        self.revisions[(place.kind, place.place)] = max(revision, self.revision(place))
+        self._shown = None
+
     def shown(self) -> list[Shown]:
         """Return the places that the person sees: theirs still, or answered before they were given back."""
-        seen = [each for each in self.places.values() if not each.lapsed or self.revision(each)]
-        return [Shown(each.place, n, self.revision(each)) for n, each in enumerate(seen, start=1)]
+        if self._shown is None:
+            seen = [each for each in self._places.values() if not each.lapsed or self.revision(each)]
+            self._shown = [Shown(each.place, n, self.revision(each)) for n, each in enumerate(seen, start=1)]
+        return self._shown
 
     def open_places(self) -> list[PlaceRow]:
         """Return the main places that are held: not given back, not answered, no answer on its way to the file."""

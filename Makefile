@@ -7,8 +7,9 @@ BIN := .venv/bin
 demo: .venv/.demo          ## the whole path on embedded data: votes, soft labels, a model, a report
 	$(BIN)/sfumato demo
 
+# Test files run side by side, each process on one thread: more would only wait for each other.
 test: .venv/.dev           ## all tests and every example in the documentation
-	$(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 lint: .venv/.dev           ## style, types, and which room may import which
 	$(BIN)/ruff check src tests bench docs

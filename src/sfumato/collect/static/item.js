@@ -176,10 +176,10 @@ function next() {
     draw();
     return panel.lead(found[0]);
   }
+  dirty = false;
   if (page.practice) return practised();
   const done = { place: place.place, answer, seconds: time() / 1000, events, shown_at: shown, sent_at: new Date().toISOString() };
   if (!place.answer || !same(answers.full(place.answer), answer)) queue.put({ key: queue.key(), ...done });
-  dirty = false;
   drafts.forget(place.place);
   places.answered(place.place, answer);
   go(places.after(place.place)?.place);

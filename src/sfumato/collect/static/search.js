@@ -78,6 +78,7 @@ export function listen(input) {
     else made.get(name).top.focus();
   }
   field.addEventListener("input", open);
+  open();
   field.addEventListener("blur", () => setTimeout(close, 150));
   field.addEventListener("keydown", (event) => {
     const move = { ArrowDown: 1, ArrowUp: -1 }[event.key];

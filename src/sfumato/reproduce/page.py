@@ -110,7 +110,7 @@ def _figures(table: Table) -> list[Figure]:
     for metric in metrics:
         for on in dict.fromkeys(cell.on for cell in table.cells if cell.metric == metric):
             cells = [cell for cell in table.cells if cell.metric == metric and cell.on == on and cell.ours]
-            figure = _along(table, cells) if table.experiment.x else _beside(table, cells)
+            figure = (_along(table, cells) if table.experiment.x else None) or _beside(table, cells)
             if figure is not None:
                 drawn.append(figure)
     return drawn[:_MOST_FIGURES]

@@ -1,0 +1,208 @@
+"""A whole study without scripts, page by page, and what happens to who comes too early, too late or back."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from sfumato.collect.study import (
+    Batches,
+    Check,
+    Consent,
+    Exit,
+    ExitQuestion,
+    Instructions,
+    Platform,
+    Practice,
+    QuizQuestion,
+    Study,
+)
+
+
+@pytest.fixture
+def full(study: Study) -> Study:
+    """A study with everything around the items."""
+    return replace(
+        study,
+        consent=Consent(text="Do you agree?"),
+        instructions=Instructions(
+            text="Say what you see.",
+            quiz=(QuizQuestion(question="What do you say?", options=("What I see", "Nothing"), answer="What I see"),),
+            attempts=3,
+        ),
+        practice=(Practice(item="item-0", feedback="A deer indeed.", expected="deer"),),
+        exit=Exit(questions=(ExitQuestion(text="Anything unclear?", required=True),)),
+        batches=Batches(size=4, panel=2, repeats=1, checks_per_batch=1),
+        checks=(Check(item="Choose ship.", answer="ship", text="Please read closely."),),
+        platform=Platform(completion_code="THANKS"),
+    )
+
+
+def take_part(browser, top="deer"):
+    """Answer every item with the plain form, as it is shown."""
+    seen = []
+    while browser.path == "/item":
+        seen.append(browser.page)
+        browser.post(
+            "/api/answers",
+            place=browser.field("place"),
+            key=browser.field("key"),
+            mode="top2",
+            top=top,
+            top_percent="70",
+            second="dog",
+            second_percent="20",
+        )
+    return seen
+
+
+def test_a_whole_study_without_scripts(opened, full):
+    study = opened(full)
+    browser = study.browser()
+    assert browser.path == "/consent"
+    assert study.store.people() == []  # nothing is stored of who has not agreed
+    assert browser.post("/consent", agree="yes").path == "/instructions"
+    assert browser.post("/instructions", **{"quiz-0": "1"}).status == 422
+    assert browser.post("/instructions", **{"quiz-0": "0"}).path == "/practice"
+    browser.post("/practice", place="1", key=browser.field("key"), mode="top2", top="deer", top_percent="90")
+    assert "A deer indeed." in browser.page
+    assert browser.post("/practice", seen="1").path == "/item"
+    seen = take_part(browser)
+    assert len(seen) == 6
+    assert sum("Please read closely." in page for page in seen) == 1
+    assert browser.path == "/finish"
+    assert browser.post("/api/finish").path == "/exit"
+    assert browser.post("/exit", **{"exit-0": ""}).status == 422
+    assert browser.post("/exit", **{"exit-0": "No."}).path == "/done"
+    assert "THANKS" in browser.page
+    (person,) = study.store.people()
+    assert person.state == "done"
+    assert person.tries == 1
+    rows = list(study.store.responses())
+    assert [row.kind for row in rows].count("main") == 4
+    assert {row.kind for row in rows} == {"main", "repeat", "check", "practice"}
+    main = next(row for row in rows if row.kind == "main")
+    assert main.answer == {
+        "mode": "top2", "top": "deer", "top_percent": 70, "second": "dog", "second_percent": 20, "impossible": [],
+    }  # fmt: skip
+    assert [row.answer for row in study.store.exit_answers()] == ["No."]
+
+
+def test_who_does_not_agree_is_thanked_and_not_stored(opened, full):
+    study = opened(full)
+    browser = study.browser().post("/consent", agree="no")
+    assert "Thank you for your time" in browser.page
+    assert study.store.people() == []
+
+
+def test_too_many_wrong_tries_screen_a_person_out(opened, full):
+    study = opened(full)
+    browser = study.browser().post("/consent", agree="yes")
+    for _ in range(3):
+        browser.post("/instructions", **{"quiz-0": "1"})
+    assert browser.path == "/screened"
+    assert browser.get("/item").path == "/screened"
+    assert study.store.people()[0].state == "screened"
+
+
+@pytest.mark.parametrize("page", ["/instructions", "/practice", "/item", "/finish", "/exit", "/done", "/screened"])
+def test_a_page_asked_for_too_early_leads_to_where_one_is(opened, full, page):
+    browser = opened(full).browser()
+    assert browser.get(page).path == "/consent"
+    browser.post("/consent", agree="yes")
+    assert browser.get(page).path == "/instructions"
+
+
+def test_two_clicks_on_i_agree_are_one_person(opened, full):
+    study = opened(full)
+    browser = study.browser()
+    token = browser.field("csrf")
+    for _ in range(2):
+        browser.client.post("/consent", data={"csrf": token, "agree": "yes"})
+    assert len(study.store.people()) == 1
+
+
+def test_a_reload_brings_the_same_item_and_the_same_order_of_classes(opened):
+    study = opened()
+    first = study.browser()
+    place, order = first.field("place"), re.findall(r'name="top"[^>]* value="(\w+)"', first.page)
+    assert sorted(order) == sorted(study.study.class_names)
+    again = first.get("/item")
+    assert again.field("place") == place
+    assert re.findall(r'name="top"[^>]* value="(\w+)"', again.page) == order
+    orders = {tuple(re.findall(r'name="top"[^>]* value="(\w+)"', study.browser().page)) for _ in range(5)}
+    assert len(orders) > 1
+
+
+def test_an_answer_can_be_changed_until_the_study_is_handed_in(opened):
+    study = opened()
+    browser = study.browser()
+    take_part(browser)
+    assert browser.path == "/finish"
+    browser.get("/item?place=2")
+    assert browser.path == "/item"
+    browser.post("/api/answers", place="2", key=browser.field("key"), mode="top2", top="ship", top_percent="55")
+    rows = [row for row in study.store.responses(latest=False) if row.place == 2]
+    assert [(row.revision, row.answer["top"]) for row in rows] == [(1, "deer"), (2, "ship")]
+    browser.get("/finish").post("/api/finish")
+    assert browser.path == "/done"
+    assert browser.get("/item?place=2").path == "/done"
+
+
+def test_a_contradiction_comes_back_with_what_was_filled_in(opened):
+    browser = opened().browser()
+    place = browser.field("place")
+    browser.post(
+        "/api/answers", place=place, key=browser.field("key"), mode="top2", top="deer", top_percent="80",
+        second="dog", second_percent="30",
+    )  # fmt: skip
+    assert browser.status == 422
+    assert "Together that is 110 %" in browser.page
+    assert 'value="80"' in browser.page
+
+
+def test_handing_in_waits_for_every_answer(opened):
+    study = opened()
+    browser = study.browser()
+    assert browser.post("/api/finish").path == "/item"
+    reply = browser.api("POST", "/api/finish", {})
+    assert reply.status_code == 409
+    assert reply.json()["error"]["code"] == "unanswered"
+    assert [each["position"] for each in reply.json()["error"]["details"]] == [1, 2, 3, 4]
+    assert study.store.people()[0].state == "working"
+
+
+def test_no_places_left_is_said(opened):
+    study = opened(batches=Batches(size=12, panel=1))
+    assert study.browser().path == "/item"
+    late = study.browser()
+    assert "All places are taken" in late.page
+    assert late.status == 200
+
+
+@pytest.mark.parametrize(("state", "words"), [("paused", "A short break"), ("closed", "This study has ended")])
+def test_a_study_that_is_paused_or_closed_lets_nobody_in(opened, state, words):
+    study = opened()
+    study.store.set_state(state).result()
+    study.desk.look()
+    assert words in study.browser().page
+    assert study.store.people() == []
+
+
+def test_who_is_at_work_may_end_when_the_study_is_closed_and_is_heard_while_it_is_paused(opened):
+    study = opened()
+    browser = study.browser()
+    token = browser.csrf
+    study.store.set_state("paused").result()
+    study.desk.look()
+    assert "A short break" in browser.get("/item").page
+    reply = browser.api("POST", "/api/answers", {"place": 1, "key": "key-00001", "answer": {
+        "mode": "top2", "top": "deer", "top_percent": 100, "second": None, "second_percent": None, "impossible": [],
+    }}, csrf=token)  # fmt: skip
+    assert reply.status_code == 200
+    study.store.set_state("closed").result()
+    study.desk.look()
+    take_part(browser.get("/item"))
+    assert browser.post("/api/finish").path == "/done"

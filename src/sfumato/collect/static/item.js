@@ -22,6 +22,7 @@ let asked = false;
 let running = false;
 let dirty = false;
 let stuck = null;
+let turn = 0;
 let announced = 0;
 // The time that the item was in sight, over all visits.
 let clock = { before: 0, since: 0 };
@@ -91,7 +92,8 @@ function begin() {
   answer = answers.full(draft?.answer ?? place.answer ?? {});
   events = draft?.events ?? [];
   past = [];
-  asked = running = dirty = false;
+  asked = running = false;
+  dirty = Boolean(draft);
   shown = draft?.shown ?? new Date().toISOString();
   const last = events.at(-1);
   clock = { before: draft?.clock ?? last?.until ?? last?.at ?? 0, since: document.hidden ? 0 : performance.now() };
@@ -110,16 +112,21 @@ function adopt({ answer: told, events: before }) {
 }
 
 async function go(number, { push = true } = {}) {
+  // Whoever asked last is who leads.
+  const mine = ++turn;
   if (number === undefined) return finish();
   $("work").inert = true;
   try {
-    show(await places.get(number), push);
+    const found = await places.get(number);
+    if (mine !== turn) return;
+    show(found, push);
     stuck = null;
   } catch (error) {
+    if (mine !== turn) return;
     // The server has answered, and not with the place: it knows where this person belongs.
     if (error.status) return location.assign("/item");
     stuck = number;
-    setTimeout(() => stuck === number && go(number, { push }), 3000);
+    setTimeout(() => mine === turn && go(number, { push }), 3000);
   }
   $("work").inert = stuck !== null;
   tell();

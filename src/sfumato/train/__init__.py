@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sfumato.train.objectives import OBJECTIVES
     from sfumato.train.predict import Predictor
     from sfumato.train.public_sets import examples_of
+    from sfumato.train.soft_label_classifier import SoftLabelClassifier
     from sfumato.train.splits import draw_splits
     from sfumato.train.training_data import TrainingData, join
 
@@ -30,6 +31,7 @@ __all__ = [
     "ItemsFile",
     "Predictor",
     "Run",
+    "SoftLabelClassifier",
     "TrainingData",
     "config_from",
     "draw_splits",
@@ -50,6 +52,7 @@ _HOMES = {
     "ItemsFile": "items_file",
     "Predictor": "predict",
     "Run": "loop",
+    "SoftLabelClassifier": "soft_label_classifier",
     "TrainingData": "training_data",
     "config_from": "config",
     "draw_splits": "splits",
@@ -74,6 +77,8 @@ def __getattr__(name: str) -> Any:
     except ImportError as error:
         if error.name in ("torch", "accelerate", "safetensors"):
             raise MissingExtraError("Training", "train") from None
+        if error.name == "sklearn":
+            raise MissingExtraError("SoftLabelClassifier", "sklearn") from None
         raise
     globals()[name] = value
     return value

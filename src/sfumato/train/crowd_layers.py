@@ -23,7 +23,7 @@ On = Literal["probabilities", "logits"]
 def annotator_table(n_annotators: int, start: Tensor, *, sparse: bool) -> nn.Embedding:
     """Return a table with the row *start*, flattened, for every annotator."""
     weight = start.flatten().repeat(n_annotators, 1)
-    return nn.Embedding(*weight.shape, sparse=sparse, _weight=weight)
+    return nn.Embedding(n_annotators, start.numel(), sparse=sparse, _weight=weight)
 
 
 class MatrixLayer(nn.Module):

@@ -41,7 +41,7 @@ class CrowdObjective(Objective):
             raise OptionError("This loss learns from who said what, and there are no annotations. Give votes.")
 
     def answers(self, logits: Tensor, annotator: Tensor, embedding: Tensor) -> Tensor:
-        """Return the logits, shape (m, n_classes), of what *annotator* (m,) answers to items of *embedding* (m, width)."""
+        """Return the logits (m, n_classes) of what *annotator* (m,) answers to items of *embedding* (m, width)."""
         raise NotImplementedError
 
     def penalty(self, annotator: Tensor) -> Tensor | None:

@@ -130,9 +130,8 @@ def study(texts: Path) -> Study:
 
 
 @pytest.fixture
-def opened(study: Study, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Opened]]:
+def opened(study: Study, unflushed: None) -> Iterator[Callable[..., Opened]]:
     """Return what opens a study, with changes; everything is closed at the end."""
-    _without_flushing(monkeypatch)
     with ExitStack() as stack:
 
         def opens(changed: Study | None = None, *, limits: Limits = MANY, **changes: Any) -> Opened:
@@ -150,7 +149,8 @@ def opened(study: Study, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[.
         yield opens
 
 
-def _without_flushing(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def unflushed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out the flush to disk, which a test of behaviour can do without; tests/faults do not."""
     connect = sqlite3.connect
 

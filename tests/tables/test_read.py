@@ -588,3 +588,34 @@ def test_real_files(path: str, columns: tuple[str, str, str], counts: tuple[int,
     assert votes.notes[0].endswith(f"{said}.")
     if counts is not None:
         assert (votes.n_items, votes.n_annotators, votes.n_classes, votes.n_annotations) == counts
+
+
+def _doccano(folder: Path, **labels: str) -> list[Path]:
+    """Write a file per annotator, as doccano does; the first label is that of item 1, and so on."""
+    for annotator, said in labels.items():
+        lines = [f'{{"id": {i}, "text": "t", "label": ["{label}"]}}' for i, label in enumerate(said, start=1)]
+        (folder / f"{annotator}.jsonl").write_text("\n".join(lines) + "\n")
+    return [folder / f"{annotator}.jsonl" for annotator in labels]
+
+
+def test_the_files_of_all_annotators_are_read_as_one(tmp_path: Path) -> None:
+    paths = _doccano(tmp_path, ann="xy", bob="yy")
+    votes = sf.read_annotations(paths)
+    assert votes.annotators == ("ann", "bob")
+    assert votes.counts().tolist() == [[1, 1], [0, 2]]
+    assert votes.notes[0].startswith(f"{paths[0]} and 1 more: doccano")
+    assert sf.read_annotations([str(paths[1])]).fingerprint == sf.read_annotations(paths[1]).fingerprint
+
+
+def test_files_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
+    paths = _doccano(tmp_path, ann="xy", bob="yy")
+    plain = tmp_path / "votes.csv"
+    plain.write_text("item,annotator,label\n1,ann,x\n")
+    with pytest.raises(InputError, match="is a plain table, of which one is read at a time"):
+        sf.read_annotations([plain, plain])
+    with pytest.raises(InputError, match=r"ann.jsonl was written by doccano, .*votes.csv was not"):
+        sf.read_annotations([paths[0], plain])
+    with pytest.raises(OptionError, match="Several files are read together only as an export of a tool, not as long"):
+        sf.read_annotations(paths, format="long")
+    with pytest.raises(InputError, match="Got list instead"):
+        sf.read_annotations([])

@@ -15,7 +15,13 @@ if TYPE_CHECKING:
     from sfumato.core.annotations import Annotations
     from sfumato.tables.duplicates import Duplicates as DuplicateRule
 
-Votes = Annotated[Path, typer.Argument(metavar="VOTES", help="A file of votes: CSV, TSV, JSONL, Parquet, …")]
+Votes = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="VOTES",
+        help="A file of votes: CSV, TSV, JSONL, Parquet, …; of a tool that writes several (a file per annotator), all.",
+    ),
+]
 Format = Annotated[
     str,
     typer.Option(help="The format, where the guess is wrong: long, wide, soft, label_studio, mturk, …"),
@@ -33,7 +39,7 @@ Duplicates = Annotated[
 
 
 def read(
-    path: Path,
+    paths: list[Path],
     *,
     format: str,
     item: str | None,
@@ -45,9 +51,9 @@ def read(
     """Read the votes and say what was taken for what."""
     from sfumato.tables.read import read_annotations
 
-    with screen.working(f"Reading {path.name}"):
+    with screen.working(f"Reading {paths[0].name}"):
         votes = read_annotations(
-            path,
+            paths,
             format=format,
             item=item,
             annotator=annotator,

@@ -49,7 +49,8 @@ def read_annotations(
     Files are CSV and its kin, JSON lines, Parquet or Arrow, text also as .gz, and the exports of other people's tools.
     *format* is ``long`` (a row per vote), ``wide`` (a row per item, a column per annotator), ``soft`` (a row per vote,
     a column per class with its probability) or the name of a tool (see `sfumato.tables.formats.FORMATS`); ``auto``
-    recognises it, and ``notes`` of what comes back say what was taken for what.
+    recognises it, and ``notes`` of what comes back say what was taken for what. Where a tool writes a file per
+    annotator (doccano, Potato) or per batch, a list of paths is read as one.
 
     *item*, *annotator*, *label* and *weight* name columns; *annotator* may name several, those of a wide table. The
     rows of one annotation have weights that sum to 1. *classes* gives the classes and their order, and refuses any
@@ -70,11 +71,26 @@ def read_annotations(
         check_vocabulary(classes, what="class")
         classes = tuple(classes)
     names: dict[str, Any] = {"item": item, "annotator": annotator, "label": label, "weight": weight}
-    if not isinstance(source, str | PathLike):
+    paths = [source] if isinstance(source, str | PathLike) else source
+    if not (isinstance(paths, list | tuple) and paths and all(isinstance(one, str | PathLike) for one in paths)):
         if format in formats.FORMATS and format not in _PLAIN:
             raise OptionError(f"The format {format} is one of files. Give the path of one, not a table.")
         return _read_table(table_in_memory(source), format, names, classes, duplicates)
-    path = check_file(source)
+    return _read_files([check_file(one) for one in paths], format, names, classes, duplicates)
+
+
+def _read_files(
+    paths: Sequence[Path],
+    format: str,
+    names: dict[str, Any],
+    classes: Vocabulary | None,
+    duplicates: Duplicates,
+) -> Annotations:
+    path = paths[0]
+    if format == "auto" and len(paths) > 1:
+        format = _format_of_all(paths)
+    if len(paths) > 1 and (format in _SHAPES or format in _PLAIN):
+        raise OptionError(f"Several files are read together only as an export of a tool, not as {format}. Join them.")
     if ENDINGS.get(path.suffix.lower()) in ("parquet", "arrow") and format in ("auto", *_SHAPES):
         table, metadata = open_frame(path)
         asked = format != "auto" or duplicates != "error" or classes is not None or any(names.values())
@@ -83,8 +99,20 @@ def read_annotations(
     if format == "auto":
         format = formats.recognise(path) or "auto"
     if format in formats.FORMATS and format not in _PLAIN:
-        return _read_export(path, format, names, classes, duplicates)
+        return _read_export(paths, format, names, classes, duplicates)
     return _read_table(open_table(path), format, names, classes, duplicates)
+
+
+def _format_of_all(paths: Sequence[Path]) -> str:
+    """Return the one format of several files; tools that write a file per annotator have one."""
+    found = {path: formats.recognise(path) for path in paths}
+    first = found[paths[0]]
+    if first is None or first in _PLAIN:
+        raise InputError(f"{paths[0]} is a plain table, of which one is read at a time. Join the files into one.")
+    other = next((path for path, format in found.items() if format != first), None)
+    if other is not None:
+        raise InputError(f"{paths[0]} was written by {formats.FORMATS[first].TITLE}, {other} was not. Name the format.")
+    return first
 
 
 def _read_table(
@@ -114,7 +142,7 @@ def _read_table(
 
 
 def _read_export(
-    path: Path,
+    paths: Sequence[Path],
     format: str,
     names: dict[str, Any],
     classes: Vocabulary | None,
@@ -125,12 +153,13 @@ def _read_export(
         raise OptionError(f"The format {title} takes no option 'weight'. Leave it out.")
     if not isinstance(names["annotator"], str | None):
         raise OptionError(f"The format {title} takes one name for the option 'annotator'. Got {names['annotator']!r}.")
-    export = formats.read(format, path, **names)
+    export = formats.read(format, paths, **names)
     frame, roles = export.frame, ["item", "annotator", "label", "weight", "annotation"]
     rows = frame["row"].to_list() if "row" in frame.columns else None
     frame = frame.select(role for role in roles if role in frame.columns)
     header = [export.columns.get(role, role) for role in frame.columns]
-    table = FrameTable(frame, str(path), header=header, rows=rows)
+    shown = str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
+    table = FrameTable(frame, shown, header=header, rows=rows)
     item, annotator, label, weight, number = (
         frame.columns.index(role) if role in frame.columns else -1 for role in roles
     )
@@ -138,7 +167,7 @@ def _read_export(
     if export.tokens is not None:
         votes = _with_tokens(votes, export.tokens)
     taken = ", ".join(f"{role} = {name!r}" for role, name in export.columns.items())
-    notes = [f"{path}: {title}{'; ' if taken else ''}{taken}.", *export.notes]
+    notes = [f"{shown}: {title}{'; ' if taken else ''}{taken}.", *export.notes]
     return _annotations(votes, classes or export.classes, duplicates, notes)
 
 

@@ -62,7 +62,7 @@ def test_one_label_of_many_is_taken_against_the_rest(example: Callable[[str], Pa
     assert entailment.notes == (
         "The label is 1 where the annotator gave 'entailment', also beside others, and 0 elsewhere.",
     )
-    with pytest.raises(InputError, match=r"item '49' by annotator 'Ann2': gives several labels .*task='entailment'"):
+    with pytest.raises(InputError, match=r"item '49' by annotator 'Ann2': gives several labels .*label='entailment'"):
         formats.read("lewidi", path)
 
 

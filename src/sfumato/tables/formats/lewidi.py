@@ -46,7 +46,7 @@ def read(
     label: str | None = None,
     task: str | None = None,
 ) -> VoteTable:
-    """Return the votes; ``task`` (or ``label``) names another question, or one label of many."""
+    """Return the votes; ``label`` (or ``task``) names another question, or one label of many."""
     path = only(paths, TITLE)
     refuse_options(TITLE, item=item, annotator=annotator)
     if label is not None and task is not None:
@@ -73,7 +73,7 @@ def read(
             elif "," in given:
                 raise InputError(
                     f"{where}: gives several labels ({given!r}) where one is wanted. "
-                    f"Take one of them against the rest (task={given.split(',')[0].strip()!r})."
+                    f"Take one of them against the rest (label={given.split(',')[0].strip()!r})."
                 )
             else:
                 votes.add(name, who, given, record)
@@ -97,7 +97,7 @@ def _is_label(question: str, records: list[tuple[str, Record]], path: Path) -> b
     if question in labels and any("," in str(t) for _, r in records for t in _values(r)):
         return True
     listed = ", ".join(map(repr, (*known, *labels)))
-    raise InputError(f"{path} has no question {question!r} (task={question!r}). It has: {listed}.")
+    raise InputError(f"{path} has no question {question!r} (label={question!r}). It has: {listed}.")
 
 
 def _values(record: Record) -> list[Any]:

@@ -13,7 +13,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from sfumato.errors import FormatError, OptionError, check_choice
+from sfumato.errors import FormatError, InputError, OptionError, check_choice
 from sfumato.reproduce.differences import size_fields, with_differences
 from sfumato.reproduce.published import Printed, read_published
 from sfumato.reproduce.sources import is_public, resolved
@@ -24,8 +24,10 @@ SIZES: tuple[Size, ...] = get_args(Size)
 
 _KNOWN = (
     "title", "study", "table", "seeds", "reference", "notes", "default", "sizes", "arms", "as_published", "claims",
-    "absent", "keep_predictions", "exact", "x", "shows",
+    "absent", "keep_predictions", "exact", "x", "shows", "like",
 )  # fmt: skip
+# What an experiment takes from the one beside it that it is like, where it does not say it itself.
+_SHARED = ("study", "seeds", "default", "sizes", "arms")
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,10 +175,7 @@ class Experiment:
 
 def read_experiment(path: Path, name: str) -> Experiment:
     """Read a TOML of differences and check all of it: names, types, sizes, claims and the published numbers."""
-    try:
-        said = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FormatError(f"{path} is not TOML: {error}.") from None
+    said = _said(path)
     unknown = [key for key in said if key not in _KNOWN]
     if unknown:
         raise OptionError(f"{path} has the key {unknown[0]!r}. An experiment has {', '.join(_KNOWN)}.")
@@ -208,6 +207,26 @@ def read_experiment(path: Path, name: str) -> Experiment:
     for size in SIZES:  # every arm is put together once, so that a wrong name shows itself here and not in an hour
         experiment.runs(size, seeds=1)
     return experiment
+
+
+def _said(path: Path) -> dict[str, Any]:
+    """Return what a TOML says, over what the one says that it is like."""
+    said = _toml(path)
+    if "like" not in said:
+        return said
+    other = path.parent / f"{said['like']}.toml"
+    if other.resolve() == path.resolve():
+        raise OptionError(f"{path} is like itself. Name another experiment, or leave 'like' out.")
+    return {**{key: value for key, value in _said(other).items() if key in _SHARED}, **said}
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise FormatError(f"{path} is not TOML: {error}.") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from None
 
 
 def _checked_sizes(path: Path, said: Mapping[str, Mapping[str, Any]], of: Study) -> Mapping[str, Mapping[str, Any]]:

@@ -70,6 +70,7 @@ STUDIES: Mapping[str, Study] = {
         "soft_responses",
         "panel_sizes",
         "training",
+        "every_annotator",
         "error_analysis",
     )
 }

@@ -1,9 +1,10 @@
 """Where is the next annotator best asked? Panels of one size against panels that grow where the label is unsure.
 
 The open question of Collins et al. (2022): how many annotators an item needs. Half of each item's annotations are put
-aside as the people to come; from the others, both policies buy the same number of annotations. The active one gives
-each item two, and then asks where one more takes the most off the expected squared error of the soft label: with n
-annotations and shares p (one annotation spread over all classes in front) that error is Σ_k p_k (1 − p_k) / (n + 2).
+aside as the people to come; from the others, both policies buy the same number of annotations. Each soft label is the
+mean of a Dirichlet: the votes, with a prior that is fitted to the first two votes of all items. The active policy gives
+each item two, and then asks where one more takes the most off the expected squared error of the label: with a prior of
+s votes, n votes and the mean p that error is Σ_k p_k (1 − p_k) / (s + n + 1).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
 from sfumato.core.annotations import Annotations
 from sfumato.core.seeds import spawn
@@ -30,6 +32,8 @@ from sfumato.reproduce.sources import judged
 Floats = NDArray[np.float64]
 
 _START = 2
+# How many votes the prior may count for.
+_STRENGTHS = np.geomspace(0.05, 50, 60)
 
 
 @dataclass(frozen=True)
@@ -82,27 +86,29 @@ def measure(setting: PanelSizes, *, seed: int = 0, device: str = "cpu") -> Outco
     if not len(chosen):
         raise InputError(f"No item of {setting.data} has {setting.least} annotations.")
     truth = None if gold is None else gold.aligned(votes.items, votes.classes)[chosen]
-    rows = [f"{policy}, {size} per item" for size in setting.sizes for policy in ("Fixed", "Active")]
-    apart = {row: np.zeros(len(chosen)) for row in rows}
-    right = {row: np.zeros(len(chosen)) for row in rows}
+    rows = [f"{policy}, {size} per item" for size in setting.sizes for policy in ("Shares", "Fixed", "Active")]
+    squared, apart, right = ({row: np.zeros(len(chosen)) for row in rows} for _ in range(3))
     for rng in spawn(seed, setting.repeats):
         orders = _ordered(votes, chosen, rng)
-        active = _bought(orders, setting.sizes)
+        prior = _prior(orders.counts(np.full(len(chosen), _START)))
+        active = _bought(orders, prior, setting.sizes)
         for size in setting.sizes:
-            for policy, taken in (("Fixed", np.full(len(chosen), size)), ("Active", active[size])):
+            fixed = orders.counts(np.full(len(chosen), size))
+            made = {"Shares": fixed, "Fixed": fixed + prior, "Active": orders.counts(active[size]) + prior}
+            for policy, counts in made.items():
                 row = f"{policy}, {size} per item"
-                probs = normalise(orders.counts(taken))
+                probs = normalise(counts)
+                squared[row] += ((probs - orders.people) ** 2).sum(axis=1) / setting.repeats
                 apart[row] += jensen_shannon_divergence(probs, orders.people) / setting.repeats
                 if truth is not None:
                     right[row] += (probs.argmax(axis=1) == truth) / setting.repeats
     on = setting.on or setting.data
     numbers = [Measured("annotations_per_item", float(size), on, row) for size, row in _sized(setting, rows)]
-    numbers += [_mean("jensen_shannon_divergence", apart[row], on, row) for row in rows]
     pairs = [(f"Active, {size} per item", f"Fixed, {size} per item") for size in setting.sizes]
-    numbers += gains(
-        [Compared("jensen_shannon_divergence", on, a, apart[a], apart[b]) for a, b in pairs],
-        higher_is_better=False, seed=seed,
-    )  # fmt: skip
+    for metric, values in (("squared_error", squared), ("jensen_shannon_divergence", apart)):
+        numbers += [_mean(metric, values[row], on, row) for row in rows]
+        compared = [Compared(metric, on, a, values[a], values[b]) for a, b in pairs]
+        numbers += gains(compared, higher_is_better=False, seed=seed)
     if truth is not None:
         known = truth >= 0
         numbers += [_mean("accuracy_score", right[row][known], on, row) for row in rows]
@@ -133,13 +139,29 @@ def _ordered(votes: Annotations, chosen: NDArray[np.intp], rng: np.random.Genera
     return _Orders(labels, normalise(people).astype(np.float64), votes.n_classes)
 
 
-def _bought(orders: _Orders, sizes: tuple[int, ...]) -> dict[int, NDArray[np.int64]]:
+def _prior(counts: Floats) -> Floats:
+    """Return the Dirichlet prior, shape (n_classes,), under which the first votes of all items are most likely.
+
+    Its mean are the shares of all votes together; its strength is the likeliest of a grid (Dirichlet-multinomial).
+    """
+    mean = (counts.sum(axis=0) + 0.5) / (counts.sum() + 0.5 * counts.shape[1])
+    n = counts.sum(axis=1)
+
+    def likelihood(strength: float) -> float:
+        alpha = strength * mean
+        rows = gammaln(strength) - gammaln(strength + n) + (gammaln(counts + alpha) - gammaln(alpha)).sum(axis=1)
+        return float(rows.sum())
+
+    return np.asarray(mean * max(_STRENGTHS, key=likelihood))
+
+
+def _bought(orders: _Orders, prior: Floats, sizes: tuple[int, ...]) -> dict[int, NDArray[np.int64]]:
     """Return how many annotations each item has when the budget of each size is spent where it helps most."""
     n_items = len(orders.labels)
     left = (orders.labels >= 0).sum(axis=1)
     taken = np.minimum(left, _START)
-    counts = orders.counts(taken) + 1 / orders.n_classes
-    queue = [(-_gain(counts[row], int(taken[row])), row) for row in range(n_items) if taken[row] < left[row]]
+    counts = orders.counts(taken) + prior
+    queue = [(-_gain(counts[row]), row) for row in range(n_items) if taken[row] < left[row]]
     heapq.heapify(queue)
     found = {}
     for size in sorted(sizes):
@@ -150,15 +172,17 @@ def _bought(orders: _Orders, sizes: tuple[int, ...]) -> dict[int, NDArray[np.int
             taken[row] += 1
             budget -= 1
             if taken[row] < left[row]:
-                heapq.heappush(queue, (-_gain(counts[row], int(taken[row])), row))
+                heapq.heappush(queue, (-_gain(counts[row]), row))
         found[size] = taken.copy()
     return found
 
 
-def _gain(counts: Floats, n: int) -> float:
-    """Return by how much one more annotation lowers the expected squared error of the shares."""
-    shares = counts / (n + 1)
-    return float(1 - shares @ shares) / ((n + 2) * (n + 3))
+def _gain(counts: Floats) -> float:
+    """Return by how much one more vote lowers the expected squared error; *counts* are votes and prior."""
+    n = float(counts.sum())
+    shares = counts / n
+    # Σ p (1 − p) / (n + 1) before, and n / (n + 1) of it after one more vote, whatever it says.
+    return float(1 - shares @ shares) / (n + 1) ** 2
 
 
 def _mean(metric: str, values: Floats, on: str, row: str) -> Measured:

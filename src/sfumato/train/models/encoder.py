@@ -115,7 +115,7 @@ class TextCollator:
         return {**self._columns(rows), "first": padded(first), "item": item, "mask": item >= 0}
 
     def _pieces(self, tokens: Sequence[str]) -> Iterator[tuple[list[int], list[int], int]]:
-        """Give of each piece the codes, the place of the first sub-word of each token, and the number of its first token."""
+        """Give of each piece its codes, the places of the first sub-words in it, and the number of its first token."""
         room = self.settings["max_length"] - self._tokenizer.num_special_tokens_to_add(False)
         pieces = self._tokenizer.encode_batch(
             [[token] for token in tokens], is_pretokenized=True, add_special_tokens=False
@@ -153,10 +153,15 @@ def _settings(
     max_length: int = 512,
     pooling: Pooling = "first",
     dropout: float = 0.1,
+    layers: int | None = None,
 ) -> dict[str, Any]:
     check_choice(pooling, get_args(Pooling), option="pooling")
     check_dropout(dropout)
     config, tokenizer = _fetched(pretrained, kind)
+    if layers is not None:
+        if not 1 <= layers <= config.num_hidden_layers:
+            raise OptionError(f"The option 'layers' must be from 1 to {config.num_hidden_layers}. Got {layers} instead.")
+        config.num_hidden_layers = layers  # the lower ones of the encoder; the others are left out
     special = tokenizer.num_special_tokens_to_add(pair=kind == "text pair")
     limits = [max_length, _LONGEST if tokenizer.model_max_length > 10**6 else tokenizer.model_max_length]
     if max_length <= special:
@@ -210,7 +215,8 @@ def _loaded(settings: Mapping[str, Any]) -> Any:
 
     try:
         with _quiet():
-            return AutoModel.from_pretrained(settings["pretrained"], dtype=torch.float32)
+            layers = settings["config"]["num_hidden_layers"]
+            return AutoModel.from_pretrained(settings["pretrained"], dtype=torch.float32, num_hidden_layers=layers)
     except OSError as error:
         reason = str(error).strip().split("\n", 1)[0]
         raise InputError(f"The weights of the encoder {settings['pretrained']!r} cannot be read ({reason}).") from None
@@ -222,7 +228,8 @@ def _empty(settings: Mapping[str, Any]) -> Any:
     except ImportError:
         raise MissingExtraError("A pretrained encoder", "text") from None
     config = dict(settings["config"])
-    return AutoModel.from_config(AutoConfig.for_model(config.pop("model_type"), **config), dtype=torch.float32)
+    kind = AutoConfig.for_model(config.pop("model_type"), **config)
+    return AutoModel.from_config(kind, dtype=torch.float32)  # type: ignore[no-untyped-call]
 
 
 @contextmanager
@@ -232,13 +239,13 @@ def _quiet() -> Iterator[None]:
 
     before, bars = chatter.get_verbosity(), chatter.is_progress_bar_enabled()
     chatter.set_verbosity(logging.ERROR)
-    chatter.disable_progress_bar()
+    chatter.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
         yield
     finally:
         chatter.set_verbosity(before)
         if bars:
-            chatter.enable_progress_bar()
+            chatter.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
 def _collator(settings: Mapping[str, Any]) -> Collate:

@@ -10,13 +10,13 @@ from typing import Any
 
 from torch import nn
 
-from sfumato.errors import InputError
+from sfumato.errors import InputError, OptionError
 from sfumato.train.models.architecture import Architecture, Batch, Examples, Heads, Kind
 from sfumato.train.models.images import Pixels, collator, image_settings
 from sfumato.train.outputs import Outputs
 
-# Convolutions of so many channels; 0 halves the size.
-_LAYERS = (64, 0, 128, 0, 256, 256, 0, 512, 512, 0, 512, 512, 0)
+# Convolutions of so many times the first width; 0 halves the size.
+_LAYERS = (1, 0, 2, 0, 4, 4, 0, 8, 8, 0, 8, 8, 0)
 _HALVED = 32
 
 
@@ -27,10 +27,11 @@ class VGG11(nn.Module):
         super().__init__()
         layers: list[nn.Module] = [Pixels(settings)]
         before = 3
-        for width in _LAYERS:
-            if not width:
+        for times in _LAYERS:
+            if not times:
                 layers.append(nn.MaxPool2d(2))
                 continue
+            width = times * settings["first_width"]
             layers += [nn.Conv2d(before, width, 3, padding=1, bias=False), nn.BatchNorm2d(width), nn.ReLU(inplace=True)]
             before = width
         self.layers = nn.Sequential(*layers)
@@ -45,8 +46,10 @@ class VGG11(nn.Module):
         return outputs
 
 
-def _settings(examples: Examples, kind: Kind, *, augment: bool = False) -> dict[str, Any]:
-    settings = image_settings(examples, augment=augment)
+def _settings(examples: Examples, kind: Kind, *, first_width: int = 64, augment: bool = False) -> dict[str, Any]:
+    if first_width < 1:
+        raise OptionError(f"The option 'first_width' must be 1 or more. Got {first_width} instead.")
+    settings = {**image_settings(examples, augment=augment), "first_width": first_width}
     height, width = settings["size"]
     if min(height, width) < _HALVED:
         raise InputError(f"VGG-11 needs images of {_HALVED}×{_HALVED} pixels or more. Got {width}×{height}.")

@@ -146,6 +146,7 @@ BROKEN = {
     "a bonus of nobody": (GOOD + "[bonus]\nleast_others = 0\n", "1 or more"),
     "an unknown redistribution": (GOOD + '[redistribute]\nrule = "spread"\n', "redistribute.rule"),
     "an unknown use": (GOOD + '[redistribute]\nuse = "T3"\n', "redistribute.use"),
+    "a language that nobody wrote": (GOOD + 'language = "tlh"\n', "tlh"),
     "gamma out of range": (GOOD + "[redistribute]\ngamma = 1\n", "below 1"),
 }  # fmt: skip
 

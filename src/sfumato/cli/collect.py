@@ -87,7 +87,12 @@ def demo(
     from sfumato.collect.demo_items import CLASSES, draw_items
 
     if not (study / "study.toml").exists():
-        draw_items(study / "items")
+        try:
+            draw_items(study / "items")
+        except OSError as error:
+            raise OptionError(
+                f"{study} cannot be made a folder ({error.strerror}). Name another with --study."
+            ) from None
         design = {"title": "Shapes", "mode": mode, "language": language, "batch-size": 12, "panel": 3}
         _make(study, source=study / "items", classes=",".join(CLASSES), design=design)
     elif mode is not None or language is not None:

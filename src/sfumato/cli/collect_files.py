@@ -162,6 +162,14 @@ def _write_votes(study: Study, store: SqliteStore, rule: Redistribution, chosen:
 
     votes = annotations_of_study(study, store, rule, chosen)
     votes.save(out)
+    said = set(votes.label.tolist())
+    unsaid = [name for code, name in enumerate(votes.classes) if code not in said]
+    if unsaid and out.suffix.lower() not in (".parquet", ".arrow"):
+        named = f"{', '.join(unsaid[:5])}{' …' if len(unsaid) > 5 else ''}"
+        screen.note(
+            f"Nobody gave any share to {named}, and {out.suffix} keeps only what was said: tell its reader "
+            "--classes, in the order of the study, or export .parquet."
+        )
     return f"{votes.n_annotations:,} annotations of {votes.n_items:,} items by {votes.n_annotators:,} people"
 
 

@@ -127,7 +127,7 @@ def payments(
 
 def _cells(payment: Payment, known: dict[str, str]) -> list[str]:
     plain = {True: "yes", False: "no", None: ""}
-    values = asdict(payment).values()
+    values = {**asdict(payment), "bonus": f"{payment.bonus:.2f}"}.values()
     return [plain[value] if value is None or isinstance(value, bool) else str(value) for value in values]
 
 

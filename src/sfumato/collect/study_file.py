@@ -16,7 +16,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from sfumato.collect.bonus import bonus_of
 from sfumato.collect.exclusions import rules_of
-from sfumato.collect.languages import LANGUAGES
+from sfumato.collect.languages import LANGUAGES, language
 from sfumato.collect.redistribution import redistribution_of
 from sfumato.collect.study import Study, StudyClass
 from sfumato.errors import FormatError, InputError, OptionError
@@ -44,8 +44,8 @@ def read_study(path: Path) -> Study:
         raise FormatError(f"{path} is not TOML: {error}.") from None
     try:
         return _study(told, path.parent.resolve())
-    except OptionError as error:
-        raise OptionError(f"{path}: {error}") from None
+    except (OptionError, InputError) as error:
+        raise type(error)(f"{path}: {error}") from None
 
 
 def _study(told: dict[str, Any], folder: Path) -> Study:
@@ -74,6 +74,7 @@ def _study(told: dict[str, Any], folder: Path) -> Study:
     rules_of(study)
     bonus_of(study)
     redistribution_of(study)
+    language(study.language, folder=folder)
     return study
 
 

@@ -303,3 +303,14 @@ def test_no_annotations_at_all() -> None:
     assert hard([]).counts().shape == (0, 3)
     assert hard([]).per_item().tolist() == []
     assert none.fingerprint != hard([]).fingerprint
+
+
+def test_counts_of_more_items_than_are_filled_at_a_time_are_those_of_a_plain_loop() -> None:
+    rng = np.random.default_rng(0)
+    n_items, n_classes = 9000, 16  # more than two blocks, the last of them not full
+    item, annotator, label = (rng.integers(0, n, 20_000) for n in (n_items, 50, n_classes))
+    names = [[f"{n:05}" for n in range(size)] for size in (n_items, 50, n_classes)]
+    votes = Annotations.from_codes(item, annotator, label, items=names[0], annotators=names[1], classes=names[2])
+    expected = np.zeros((n_items, n_classes))
+    np.add.at(expected, (item, label), 1)
+    assert np.array_equal(votes.counts(), expected)

@@ -115,7 +115,7 @@ def test_a_key_that_stands_twice_is_told(write: Callable[[str, str], Path]) -> N
 
 def test_a_question_that_is_not_there_is_told(read: Callable[..., VoteTable]) -> None:
     others = {"other_info": {"other_annotations": {"tone": "0,1"}}}
-    with pytest.raises(InputError, match=r"has no question 'taste' \(task='taste'\). It has: 'mood', 'tone'"):
+    with pytest.raises(InputError, match=r"has no question 'taste' \(label='taste'\). It has: 'mood', 'tone'"):
         read({"7": item("1,0", **others)}, task="taste")
     with pytest.raises(InputError, match="item '8', other_info: the field 'tone' is missing"):
         read({"7": item("1,0", **others), "8": item("1,0")}, task="tone")

@@ -43,6 +43,12 @@ each = { on = ["one", "two"] }
 """
 
 
+@pytest.fixture(scope="session")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of results that the tests of what comes along share, so that nothing is computed twice."""
+    return tmp_path_factory.mktemp("reproduction")
+
+
 @pytest.fixture
 def experiment(tmp_path: Path) -> Experiment:
     (tmp_path / "votes.csv").write_text(_VOTES)

@@ -17,8 +17,6 @@ from sfumato.cli import screen
 from sfumato.errors import OptionError
 
 if TYPE_CHECKING:
-    import click
-
     from sfumato.train import Config, Run, TrainingData
     from sfumato.train.plan import Plan
 
@@ -35,7 +33,7 @@ _USUAL = {"features": "mlp", "tokens": "pos_tagger", "image": "resnet20"}
 class _RunByDefault(TyperGroup):
     """`sfumato train X` is `sfumato train run X`, unless X is another of its commands."""
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
             args = ["run", *args]
         return super().parse_args(ctx, args)

@@ -72,9 +72,9 @@ def _public(config: Config) -> tuple[ItemsFile, SoftLabels | None, Gold | None, 
 
 
 def _view(votes: Annotations, config: Config) -> SoftLabels:
-    from sfumato.aggregate.methods import METHODS, VIEWS
+    from sfumato.aggregate.methods import JOINS, METHODS, VIEWS
 
-    view = check_choice(config.data.view, VIEWS, option="data.view")
+    view = check_choice(config.data.view, [*VIEWS, *JOINS], option="data.view")
     with screen.working(f"Aggregating {votes.n_annotations:,} annotations"):
         soft: SoftLabels = METHODS[view].function(votes, seed=config.seed).soft_labels
     screen.note(f"The soft labels are the view '{view}' of {votes.n_annotations:,} annotations (data.view).")

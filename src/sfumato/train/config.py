@@ -171,7 +171,8 @@ class Config:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain data, ready for JSON; `config_from` takes them back."""
-        return _plain(asdict(self))
+        settings: dict[str, Any] = _plain(asdict(self))
+        return settings
 
     def with_changes(self, changes: Mapping[str, Any]) -> Config:
         """Return the settings with *changes* (a nested mapping) laid over them."""
@@ -203,8 +204,8 @@ def read_config(path: str | PathLike[str], *, over: Config | None = None) -> Con
         for name in ("items", "soft", "gold", "votes")
         if given.get(name) is not None
     }
-    out = {"out": str(path.parent / changes["out"])} if "out" in changes else {}
-    return replace(config, data=replace(config.data, **here), **out)
+    data: DataConfig = replace(config.data, **here)  # type: ignore[arg-type]  # the names of those that are paths
+    return replace(config, data=data, out=str(path.parent / changes["out"]) if "out" in changes else config.out)
 
 
 def config_from(changes: Mapping[str, Any], *, over: Config | None = None, where: str = "The configuration") -> Config:

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save
 from torch import Tensor
@@ -32,7 +33,7 @@ from sfumato.core.version import __version__
 from sfumato.errors import InputError
 from sfumato.tables.write import write_whole
 from sfumato.train.checkpoints import CHECKPOINT, Checkpoint
-from sfumato.train.config import Config, read_config
+from sfumato.train.config import Config, DataConfig, read_config
 from sfumato.train.devices import device_named
 from sfumato.train.learner import build_learner
 from sfumato.train.model_card import model_card
@@ -79,7 +80,7 @@ def data_fingerprint(data: TrainingData) -> str:
     for example in data.examples:
         for name, value in example.items():
             seen.update(value.tobytes() if isinstance(value, np.ndarray) else repr((name, value)).encode())
-    arrays = [data.splits[split] for split in SPLITS]
+    arrays: list[NDArray[Any]] = [data.splits[split] for split in SPLITS]
     arrays += [array for array in (data.soft, data.gold) if array is not None]
     said = "" if data.annotations is None else data.annotations.fingerprint
     return fingerprint_of((data.items, data.classes, (seen.hexdigest(), said)), arrays)
@@ -167,8 +168,9 @@ def config_text(config: Config) -> str:
         for name in ("items", "soft", "gold", "votes")
         if (value := getattr(data, name)) is not None
     }
-    here = {} if config.out is None else {"out": str(Path(config.out).resolve())}
-    settings = replace(config, data=replace(data, **paths), **here).to_dict()
+    here: DataConfig = replace(data, **paths)  # type: ignore[arg-type]  # the names of those that are paths
+    out = None if config.out is None else str(Path(config.out).resolve())
+    settings = replace(config, data=here, out=out).to_dict()
     plain = {name: value for name, value in settings.items() if not isinstance(value, dict)}
     lines = _assignments(plain)
     for name, table in settings.items():

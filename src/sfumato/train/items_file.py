@@ -73,7 +73,8 @@ def _of_sheet(sheet: Sheet, folder: Path, split: str) -> ItemsFile:
     if "text" in columns and "sequence" in columns:
         return _tokens(sheet, items, splits)
     if "text" in columns:
-        kind, contents = "text", {"text": _texts(sheet, "text")}
+        contents: dict[str, Any] = {"text": _texts(sheet, "text")}
+        kind = "text"
         if "text_pair" in columns:
             kind, contents = "text pair", {**contents, "text_pair": _texts(sheet, "text_pair")}
     elif "image" in columns:

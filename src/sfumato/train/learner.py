@@ -128,7 +128,7 @@ def build_learner(
     kind = OBJECTIVES[config.loss.name]
     options = checked_options(kind, config.loss.options, what=f"The loss '{config.loss.name}'")
     model = architecture.build(settings, n_classes, kind.n_heads, pretrained)
-    objective = kind(Shape(n_classes, n_annotators, model.width), **options)  # type: ignore[call-arg]
+    objective = kind(Shape(n_classes, n_annotators, int(model.width)), **options)  # type: ignore[arg-type]
     return Learner(model, objective)
 
 

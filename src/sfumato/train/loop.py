@@ -151,7 +151,9 @@ def fit(data: TrainingData, config: Config, *, out: str | Path | None = None, pr
                 parts = [(on_device(batch, accelerator.device), on_device(targets, accelerator.device))
                          for batch, targets in parts]  # fmt: skip
                 # How much the whole step has of everything that is summed: items, annotations, weights.
-                counts = sum(learner.objective.counts(targets, batch["mask"]) for batch, targets in parts)
+                counts = torch.stack(
+                    [learner.objective.counts(targets, batch["mask"]) for batch, targets in parts]
+                ).sum(dim=0)
                 if n_processes > 1:
                     counts = accelerator.reduce(counts, "sum")
                 share = torch.where(counts > 0, counts, torch.ones_like(counts)).reciprocal()
@@ -249,7 +251,8 @@ def fit(data: TrainingData, config: Config, *, out: str | Path | None = None, pr
 
 
 def _scores(logits: NDArray[np.float32], rows: NDArray[np.int64], data: TrainingData) -> dict[str, float]:
-    soft, gold = (None if labels is None else labels[rows] for labels in (data.soft, data.gold))
+    soft = None if data.soft is None else data.soft[rows]
+    gold = None if data.gold is None else data.gold[rows]
     return development.scores(softmax(logits.astype(np.float64)), soft=soft, gold=gold)
 
 
@@ -284,9 +287,9 @@ class _Watch:
         for value, (_, step) in zip(losses.tolist(), self._waiting, strict=True):
             if not math.isfinite(value):
                 raise InputError(
-                    f"The loss is {value} in step {len(self._losses) + 1} of {self._n_steps} of this epoch. The batch holds "
-                    f"the items {self._names_of(step)}. Lower optimizer.learning_rate, set loop.clip = 1.0, or look at "
-                    "these items."
+                    f"The loss is {value} in step {len(self._losses) + 1} of {self._n_steps} of this epoch. The batch "
+                    f"holds the items {self._names_of(step)}. Lower optimizer.learning_rate, set loop.clip = 1.0, "
+                    "or look at these items."
                 )
             self._losses.append(value)
         self._waiting.clear()

@@ -22,7 +22,7 @@ def checked_options(function: Callable[..., Any], options: Mapping[str, Any], *,
     >>> checked_options(model, {"width": 4}, what="The model 'm'")
     {'width': 4}
     """
-    source = function.__init__ if inspect.isclass(function) else function  # type: ignore[misc]
+    source = function.__init__ if inspect.isclass(function) else function
     known = [
         name for name, parameter in inspect.signature(source).parameters.items()
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY
@@ -45,7 +45,7 @@ def _wanted(kind: Any) -> str:
 
 
 def _fits(value: Any, kind: Any) -> bool:
-    """Return whether *value* is of a plain type *kind*; what is not plain, and choices, are checked where they are used."""
+    """Return whether *value* is of a plain type *kind*; choices and the like are checked where they are used."""
     origin = get_origin(kind)
     if kind is float:
         return isinstance(value, int | float) and not isinstance(value, bool)

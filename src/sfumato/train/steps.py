@@ -26,7 +26,13 @@ Numbers = NDArray[np.int64]
 
 
 def epoch_steps(
-    numbers: Numbers, lengths: Sequence[int] | None, *, batch_size: int, seed: int, epoch: int, shuffle: bool = True
+    numbers: Numbers,
+    lengths: Sequence[int] | Numbers | None,
+    *,
+    batch_size: int,
+    seed: int,
+    epoch: int,
+    shuffle: bool = True,
 ) -> list[Numbers]:
     """Return for each step of an epoch the numbers of its examples; with *lengths*, of like length where possible."""
     chosen = None if lengths is None else [lengths[place] for place in range(len(numbers))]

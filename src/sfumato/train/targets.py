@@ -269,7 +269,8 @@ def _distributions(data: TrainingData, of: str, panel: int | None, seed: int) ->
 def _shares(said: Annotations) -> NDArray[np.floating[Any]]:
     counts = said.counts()
     total = counts.sum(axis=1, keepdims=True)
-    return np.divide(counts, total, out=np.full_like(counts, np.nan), where=total > 0)
+    shares: NDArray[np.float64] = np.divide(counts, total, out=np.full_like(counts, np.nan), where=total > 0)
+    return shares
 
 
 def _top(soft: NDArray[np.floating[Any]]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -281,10 +282,11 @@ def _top(soft: NDArray[np.floating[Any]]) -> tuple[NDArray[np.bool_], NDArray[np
 
 
 def _chosen(tied: NDArray[np.bool_], ties: str, seed: int) -> NDArray[np.int64]:
-    if ties == "first":
-        return tied.argmax(axis=1)
-    number = (hashed_uniform(np.arange(len(tied)), seed, 0) * tied.sum(axis=1)).astype(np.int64)
-    return (tied.cumsum(axis=1) > number[:, None]).argmax(axis=1)
+    number = np.zeros(len(tied), dtype=np.int64)
+    if ties == "random":
+        number = (hashed_uniform(np.arange(len(tied)), seed, 0) * tied.sum(axis=1)).astype(np.int64)
+    chosen: NDArray[np.int64] = (tied.cumsum(axis=1) > number[:, None]).argmax(axis=1)
+    return chosen
 
 
 def _gold_codes(data: TrainingData) -> NDArray[np.int64]:

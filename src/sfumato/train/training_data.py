@@ -120,7 +120,7 @@ def join(
     examples: Sequence[Example],
     *,
     items: Sequence[str],
-    splits: Mapping[str, Sequence[int]],
+    splits: Mapping[str, Sequence[int] | NDArray[np.int64]],
     needs: Collection[str],
     soft: SoftLabels | None = None,
     gold: Gold | None = None,

@@ -33,15 +33,9 @@ class StemmingCNN(nn.Module):
         super().__init__()
         self.characters = nn.Embedding(len(settings["characters"]) + 2, settings["character_width"], PADDING)
         first, second = _CHANNELS
-        self.towers = nn.ModuleList(
-            nn.ModuleList(
-                [
-                    nn.Conv1d(settings["character_width"], first, window),
-                    nn.Conv1d(first, second, window),
-                ]
-            )
-            for window in _WINDOWS
-        )
+        before = settings["character_width"]
+        self.first = nn.ModuleList(nn.Conv1d(before, first, window) for window in _WINDOWS)
+        self.second = nn.ModuleList(nn.Conv1d(first, second, window) for window in _WINDOWS)
         width = second * len(_WINDOWS)
         self.attention = nn.ModuleList(nn.Linear(width, 1) for _ in range(2))
         self.dropout = nn.Dropout(settings["dropout"])
@@ -59,21 +53,21 @@ class StemmingCNN(nn.Module):
         there = (codes != PADDING).unsqueeze(1)
         letters = self.dropout(self.characters(codes)).transpose(1, 2)
         seen = []
-        for first, second in self.towers:  # type: ignore[misc]  # a list of pairs, which ModuleList does not say
+        for window, first, second in zip(_WINDOWS, self.first, self.second, strict=True):
             # What stands behind the end of a text is put back to zero, so that the length of its neighbours in the
             # batch changes nothing.
-            states = first(functional.pad(letters, _margins(first))).relu() * there
+            states = first(functional.pad(letters, _margins(window))).relu() * there
             states = functional.max_pool1d(states, 3, stride=1, padding=1) * there
-            seen.append(second(functional.pad(states, _margins(second))).relu() * there)
+            seen.append(second(functional.pad(states, _margins(window))).relu() * there)
         places = torch.cat(seen, dim=1).transpose(1, 2)
         scores = attention(places).squeeze(-1).masked_fill(~there.squeeze(1), float("-inf"))
-        return (scores.softmax(dim=-1).unsqueeze(-1) * places).sum(dim=1)
+        read: Tensor = (scores.softmax(dim=-1).unsqueeze(-1) * places).sum(dim=1)
+        return read
 
 
-def _margins(window: nn.Conv1d) -> tuple[int, int]:
-    """Return how many places to put before and behind, so that as many come out as went in."""
-    size = window.kernel_size[0] - 1
-    return size // 2, size - size // 2
+def _margins(window: int) -> tuple[int, int]:
+    """Return how many places to put before and behind, so that as many come out of a window as went in."""
+    return (window - 1) // 2, window // 2
 
 
 def _settings(examples: Examples, kind: Kind, *, character_width: int = 50, dropout: float = 0.1) -> dict[str, Any]:

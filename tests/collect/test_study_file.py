@@ -182,3 +182,19 @@ def test_a_table_for_each_class_and_everything_else(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert study.instructions.quiz[0].answer == "What I see myself"
     assert rules_of(study).do_not_pay.checks_wrong_above == 2
+
+
+def test_every_setting_is_told_of_in_the_documentation() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "collect.md").read_text(encoding="utf-8")
+    told = tomllib.loads(every_setting(commented(title="Animals", classes=["deer", "horse"])))
+
+    def names(table: dict, prefix: str = "") -> list[str]:
+        found = []
+        for name, value in table.items():
+            first = value[0] if isinstance(value, list) and value else value
+            found += [name, *(names(first) if isinstance(first, dict) else [])]
+        return found
+
+    assert [
+        name for name in names(told) if f"`{name}`" not in page and f"[{name}" not in page and f".{name}]" not in page
+    ] == []

@@ -163,7 +163,7 @@ def _tell(told: dict[str, Any], divided: list[dict[str, Any]]) -> None:
         screen.say(" · ".join(known))
     if out["run"] is not None:
         screen.say(f"Exclusion run {out['run']}: {out['leave_out']} left out, {out['do_not_pay']} not to be paid")
-    shown = [each for each in divided if each["answers"]]
+    shown = [each for each in divided if each["answers"] > 1]
     if shown:
         screen.say("")
         screen.table(

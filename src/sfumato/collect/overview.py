@@ -129,7 +129,7 @@ class Overview:
 
     def items(self, *, by: str = "entropy", offset: int = 0, n: int = 50) -> dict[str, Any]:
         """Return items with their distributions so far: those that split people first, or with fewest answers, or as
-        they stand. Of many classes, the most probable ones are told.
+        they stand. One answer alone splits nobody. Of many classes, the most probable ones are told.
         """
         import numpy as np
 
@@ -141,9 +141,11 @@ class Overview:
         code = {name: row for row, name in enumerate(labels.items)}
         rows = [code.get(name, -1) for name in names]
         if by == "entropy":
-            keys = [-entropies[row] if row >= 0 and counts[row] else math.inf for row in rows]
+            keys = [
+                (int(counts[row] < 2), -float(entropies[row])) if row >= 0 and counts[row] else (2, 0.0) for row in rows
+            ]
         else:
-            keys = [int(counts[row]) if row >= 0 and by == "least" else 0 for row in rows]
+            keys = [(int(counts[row]) if row >= 0 and by == "least" else 0, 0.0) for row in rows]
         order = sorted(range(len(names)), key=lambda place: keys[place])[offset : offset + n]
         told = []
         for place in order:

@@ -106,7 +106,7 @@ class CommonConfusions(nn.Module):
         with torch.autocast(logits.device.type, enabled=False):
             seen = _seen(logits, "probabilities")
             who = nn.functional.normalize(self.annotator(annotator), dim=-1)
-            what = nn.functional.normalize(self.item(embedding.float()), dim=-1)
+            what = nn.functional.normalize(self.item(_precise(embedding)), dim=-1)
             share = torch.sigmoid((who * what).sum(dim=-1, keepdim=True))
             answers: Tensor = share * (seen @ self.common.T) + (1 - share) * _product(self.own.rows, annotator, seen)
             return answers
@@ -134,12 +134,12 @@ class AnnotatorHeads(nn.Module):
     def forward(self, logits: Tensor, annotator: Tensor, embedding: Tensor) -> Tensor:
         """Return the logits of answers, shape (m, n_classes), to items with *logits* and *embedding* (m, width)."""
         with torch.autocast(logits.device.type, enabled=False):
-            logits = logits.float()
+            logits, embedding = _precise(logits), _precise(embedding)
             if not self.linear:
                 leaning: Tensor = self.rows(annotator)
                 return logits + leaning
-            one = embedding.new_ones((len(embedding), 1), dtype=torch.float32)
-            return logits + _product(self.rows, annotator, torch.cat([embedding.float(), one], dim=-1))
+            one = embedding.new_ones((len(embedding), 1))
+            return logits + _product(self.rows, annotator, torch.cat([embedding, one], dim=-1))
 
     def size(self, annotator: Tensor) -> Tensor:
         """Return Σ V² + Σ b² of each of *annotator*, shape (m,): how far a head is from that of all."""
@@ -153,7 +153,11 @@ def _checked(on: On) -> On:
 
 
 def _seen(logits: Tensor, on: On) -> Tensor:
-    return logits.float() if on == "logits" else logits.softmax(dim=-1, dtype=torch.float32)
+    return _precise(logits) if on == "logits" else _precise(logits).softmax(dim=-1)
+
+
+def _precise(values: Tensor) -> Tensor:
+    return values if values.dtype.itemsize >= 4 else values.float()
 
 
 def _product(table: nn.Embedding, annotator: Tensor, seen: Tensor) -> Tensor:

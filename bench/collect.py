@@ -75,7 +75,7 @@ async def client(served: Served, until: float, delays: list[float]) -> None:
             assert reply.status == 200, reply.body
             delays.append(time.perf_counter() - began)
         assert (await visitor.ask("POST", "/api/finish", b"{}", "application/json")).status == 200
-    visitor.hang_up()
+    await visitor.leave()
 
 
 async def load(served: Served, n_clients: int, seconds: float) -> tuple[float, float, float]:

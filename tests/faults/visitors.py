@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import re
 import secrets
@@ -38,7 +39,7 @@ class Visitor:
         """Send a request, and read its answer; a connection that breaks is an OSError and is opened anew next time."""
         try:
             return await asyncio.wait_for(self._ask(method, path, body, kind), deadline)
-        except (OSError, asyncio.IncompleteReadError, asyncio.TimeoutError, ValueError) as error:
+        except (TimeoutError, OSError, asyncio.IncompleteReadError, ValueError) as error:
             self.hang_up()
             raise ConnectionError(str(error)) from None
 
@@ -70,6 +71,15 @@ class Visitor:
         if self._streams is not None:
             self._streams[1].close()
             self._streams = None
+
+    async def leave(self) -> None:
+        """Close the connection, and wait until it is closed."""
+        if self._streams is not None:
+            writer = self._streams[1]
+            self.hang_up()
+            with contextlib.suppress(OSError):
+                await writer.wait_closed()
+        await asyncio.sleep(0.01)
 
     async def arrive(self, path: str = "/") -> bool:
         """Come in as somebody new and open the items; False where there is nothing left to do."""

@@ -127,8 +127,10 @@ class Admin:
                 "offset": self._door.whole(query.get("offset", "0") or "0", "offset"),
                 "n": self._door.whole(query.get("n", "50") or "50", "n", most=_MOST_ITEMS),
             }
-        read = getattr(self._overview, name)
-        told: dict[str, Any] = await asyncio.get_running_loop().run_in_executor(self._reader, lambda: read(**options))
+        # The first time imports NumPy, which takes longer than anybody who answers should wait.
+        told: dict[str, Any] = await asyncio.get_running_loop().run_in_executor(
+            self._reader, lambda: getattr(self._overview, name)(**options)
+        )
         if name == "items":
             for each in told["items"]:
                 item = self._desk.items.get(each["id"])
@@ -163,12 +165,14 @@ class Admin:
         await asyncio.wrap_future(self._desk.store.extend(panel))
 
     async def _exclusions(self, told: dict[str, Any]) -> None:
-        from sfumato.collect.exclusions import run_exclusions
-
         now = self._desk.now()
-        await asyncio.get_running_loop().run_in_executor(
-            self._reader, lambda: run_exclusions(self._desk.study, self._desk.store, at=now)
-        )
+
+        def run() -> None:
+            from sfumato.collect.exclusions import run_exclusions
+
+            run_exclusions(self._desk.study, self._desk.store, at=now)
+
+        await asyncio.get_running_loop().run_in_executor(self._reader, run)
 
     async def _download(self, request: Request) -> Response:
         if not self._door.is_admin(request):

@@ -92,14 +92,14 @@ def evaluate(
         notes.append(remark)
         for metric, _ in chosen:
             for name, ceiling in ceilings.items():
-                target = None
+                against = None
                 if metric.needs == "people":
-                    target = Target(ceiling.people)
+                    against = Target(ceiling.people)
                 elif metric.name in PEOPLE_AGAINST_GOLD and systems.gold is not None:
                     known = ceiling_gold(ceiling, systems.gold)
-                    target = None if known is None else Target.of(known, ceiling.predicted)
-                if target is not None:
-                    entries[metric.name, name] = Entry(metric, (ceiling.predicted,), target)
+                    against = None if known is None else Target.of(known, ceiling.predicted)
+                if against is not None:
+                    entries[metric.name, name] = Entry(metric, (ceiling.predicted,), against)
     values = {key: entry.value for key, entry in entries.items()}
     samples = metric_samples(entries, resamples=resamples, seed=root)
     # A baseline may have no number at all: a constant has no entropy correlation.

@@ -7,17 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sfumato.core import storage
-from sfumato.core.predictions import Predictions
 from sfumato.data import simulate
 from sfumato.errors import InputError, OptionError
-from sfumato.reproduce import find, run
-from sfumato.reproduce.experiment import Run
 from sfumato.reproduce.gains import Compared, gains
 from sfumato.reproduce.outcome import Measured
-from sfumato.reproduce.results import Results
-from sfumato.reproduce.sources import content_fingerprint, missing_data
-from sfumato.reproduce.studies import error_analysis, panel_sizes, soft_responses, weighting
+from sfumato.reproduce.sources import missing_data
+from sfumato.reproduce.studies import panel_sizes, soft_responses, weighting
 
 
 def by_row(numbers: tuple[Measured, ...], metric: str) -> dict[str, float]:
@@ -83,7 +78,7 @@ def test_active_panels_ask_where_people_disagree(tmp_path: Path) -> None:
         shares = rng.dirichlet(np.ones(4)) if item % 5 == 0 else np.eye(4)[item % 4]
         lines += [f"i{item},a{annotator},{rng.choice(4, p=shares)}" for annotator in range(40)]
     (tmp_path / "votes.csv").write_text("\n".join(lines))
-    setting = panel_sizes.Setting(data=str(tmp_path / "votes.csv"), least=40, sizes=(4, 6, 20), repeats=5)
+    setting = panel_sizes.Setting(data=str(tmp_path / "votes.csv"), least=40, sizes=(4, 6, 20))
     numbers = panel_sizes.measure(setting, seed=0).numbers
     gain = {one.row: one for one in numbers if one.metric == "squared_error_gain"}
     for size in (4, 6):
@@ -130,73 +125,3 @@ def test_soft_responses_on_a_panel_of_two() -> None:
     assert by_row(numbers, "soft_cross_entropy_loss_gain")["dawid_skene"] == pytest.approx(
         loss["Naive average"] - loss["dawid_skene"], abs=1e-9
     )
-
-
-_EXPERIMENTS = """
-title = "Three items"
-study = "views"
-keep_predictions = true
-[arms.STL]
-on = "ours"
-data = "votes.csv"
-gold = "gold.csv"
-[arms.MTL]
-on = "ours"
-data = "votes.csv"
-gold = "gold.csv"
-join = false
-"""
-
-
-def test_error_analysis_pools_what_was_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "votes.csv").write_text(
-        "item,annotator,label\n" + "".join(f"{i},{a},{label}\n" for i, said in _SAID.items() for a, label in said)
-    )
-    (tmp_path / "gold.csv").write_text("item,label\na,x\nb,x\nc,y\nd,z\n")
-    (tmp_path / "trained.toml").write_text(_EXPERIMENTS)
-    (trained,) = find(str(tmp_path / "trained.toml"))
-    results = Results(tmp_path / "results")
-    setting = error_analysis.Setting(
-        experiment=str(tmp_path / "trained.toml"), second="MTL", on="ours", data=str(tmp_path / "votes.csv"),
-        gold=str(tmp_path / "gold.csv"),
-    )  # fmt: skip
-    with pytest.raises(InputError, match=r"run .* first"):
-        error_analysis.measure(setting, folder=results.folder)
-    for one in trained.runs("full"):
-        _keep(results, one, {"STL": "xxxz", "MTL": "xyyz"}[one.row])
-    numbers = error_analysis.measure(setting, folder=results.folder).numbers
-    assert by_row(numbers, "n_items") == {"both right": 2, "only STL right": 1, "only MTL right": 1, "both wrong": 0}
-    before = error_analysis.behind(setting)
-    (tmp_path / "trained.toml").write_text(_EXPERIMENTS.replace('on = "ours"', 'on = "ours"\nlearning_rate = 0.1'))
-    assert error_analysis.behind(setting) != before
-
-
-_SAID = {
-    "a": [("p", "x"), ("q", "x"), ("r", "x")],
-    "b": [("p", "x"), ("q", "x"), ("r", "y")],
-    "c": [("p", "y"), ("q", "x"), ("r", "w")],
-    "d": [("p", "z"), ("q", "z"), ("r", "w")],
-}
-
-
-def _keep(results: Results, one: Run, said: str) -> None:
-    classes = ("w", "x", "y", "z")
-    probs = [[0.7 if name == top else 0.1 for name in classes] for top in said]
-    predictions = Predictions(np.array(probs), items=tuple("abcd"), classes=classes)
-    results.keep(one, content_fingerprint(one.data), [("ours", predictions)])
-    path = results.predictions(one, content_fingerprint(one.data), "ours")
-    assert storage.load(Predictions, path) == predictions
-
-
-def test_what_reads_results_is_run_as_soon_as_they_are_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    test_error_analysis_pools_what_was_kept(tmp_path, monkeypatch)
-    (tmp_path / "analysis.toml").write_text(
-        f'title = "A"\nstudy = "error_analysis"\n[default]\nexperiment = "{tmp_path}/trained.toml"\nsecond = "MTL"\n'
-        'on = "ours"\ndata = "votes.csv"\ngold = "gold.csv"\n[arms.a]\n'
-    )
-    (one,) = find(str(tmp_path / "analysis.toml"))
-    first = run(one, folder=tmp_path / "results")
-    assert "first" in first.failed[0]  # the predictions under the new learning rate are not there
-    (tmp_path / "trained.toml").write_text(_EXPERIMENTS)
-    (one,) = find(str(tmp_path / "analysis.toml"))
-    assert run(one, folder=tmp_path / "results").computed == 1

@@ -88,8 +88,7 @@ class Run:
             for name, value in asdict(self.setting).items()
             if value != default[name]
         }
-        known = [self.study.name, self.study.revision, plain, *self.study.behind(self.setting)]
-        said = json.dumps(known, sort_keys=True, ensure_ascii=False)
+        said = json.dumps([self.study.name, self.study.revision, plain], sort_keys=True, ensure_ascii=False)
         return hashlib.blake2b(said.encode(), digest_size=12).hexdigest()
 
     @property

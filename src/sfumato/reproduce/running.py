@@ -100,14 +100,12 @@ def run_all(
                 wanted[one.config, one.seed] = job
     # The longest first, so that none of them is left alone at the end.
     todo = sorted(wanted.values(), key=lambda job: -job.run.study.seconds_of(job.run.setting))
-    done, failed = 0, []
-    for reads_results in (False, True):  # what reads the results of others comes after them
-        for job, error in _computed([job for job in todo if job.run.study.reads_results is reads_results], jobs):
-            done += 1
-            if error:
-                failed.append(f"{job.name}: {error}")
-            if progress is not None:
-                progress(done, len(todo), job.name)
+    failed = []
+    for done, (job, error) in enumerate(_computed(todo, jobs), start=1):
+        if error:
+            failed.append(f"{job.name}: {error}")
+        if progress is not None:
+            progress(done, len(todo), job.name)
     return Summary(len(todo) - len(failed), found, tuple(left_out), tuple(failed))
 
 
@@ -159,8 +157,7 @@ def _compute(job: _Job, wait: bool) -> str | None:
             return ""
         start = time.perf_counter()
         try:
-            more = {"folder": job.folder} if job.run.study.reads_results else {}
-            outcome = job.run.study.measure(job.run.setting, seed=job.run.seed, device=job.device, **more)
+            outcome = job.run.study.measure(job.run.setting, seed=job.run.seed, device=job.device)
         except Exception as error:
             results.note_failure(job.run, f"{job.name}\n{job.run.setting}\n\n{traceback.format_exc()}")
             return f"{type(error).__name__}: {error}"

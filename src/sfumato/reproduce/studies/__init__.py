@@ -27,8 +27,6 @@ class Study:
     name: str
     module: str
     revision: int = 1
-    # Whether it reads the results of other runs: it then has ``behind``, and ``measure`` takes their ``folder``.
-    reads_results: bool = False
 
     @property
     def _loaded(self) -> Any:
@@ -50,17 +48,13 @@ class Study:
         found: tuple[str, ...] = self._loaded.data_of(setting)
         return found
 
-    def behind(self, setting: Any) -> list[str]:
-        """Return which other runs the settings read."""
-        return list(self._loaded.behind(setting)) if self.reads_results else []
-
     def seconds_of(self, setting: Any) -> float:
         """Return about how many seconds of one core a run with these settings takes."""
         return float(self._loaded.seconds_of(setting))
 
 
 STUDIES: Mapping[str, Study] = {
-    name: Study(name, name, reads_results=name == "error_analysis")
+    name: Study(name, name)
     for name in (
         "crowd",
         "elicited",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import http.client
 import json
 import os
 import re
@@ -13,8 +12,9 @@ import stat
 import subprocess
 import sys
 import time
+import urllib.parse
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -57,7 +57,9 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     store = SqliteStore(root / "animals" / "study.sqlite")
     for name, percent in (("ann", 70.0), ("bob", 90.0)):
         contact = Contact(name, "prolific", f"pid-{name}", f"session-{name}", {}, 1000)
-        store.add_person(PersonRow(id=name, platform="prolific", visitor=f"v-{name}", finished_at=61_000), contact)
+        store.add_person(
+            PersonRow(id=name, platform="prolific", visitor=f"v-{name}", assigned_at=1000, finished_at=61_000), contact
+        )
         for place, (item, top) in enumerate((("a", "deer"), ("b", "horse")), start=1):
             store.add_places(name, [PlaceRow(name, place, item)], at=1000)
             answer = {
@@ -294,41 +296,75 @@ def test_the_items_of_the_demo_are_pictures(tmp_path: Path) -> None:
     assert len({(tmp_path / "items" / name).read_bytes() for name in names}) == 4
 
 
+class Started:
+    """A server as a process of its own on a free port, and what it printed."""
+
+    def __init__(self, *arguments: str) -> None:
+        command = [sys.executable, "-m", "sfumato", "collect", *arguments, "--port", "0"]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.told, until = "", time.monotonic() + 60
+        while "Completion code" not in self.told and time.monotonic() < until:
+            line = self.process.stdout.readline() if self.process.stdout else ""
+            assert line, f"the server ended: {self.told}"
+            self.told += line
+
+    def says(self, what: str) -> str:
+        found = re.search(rf"{what} +(\S+)", self.told)
+        assert found is not None, self.told
+        return found[1]
+
+    def stop(self) -> None:
+        self.process.send_signal(signal.SIGINT)
+        self.process.communicate(timeout=30)
+
+
 @pytest.fixture
-def server() -> Iterator[subprocess.Popen[str]]:
-    """The demo, as a process of its own on a free port."""
-    command = [sys.executable, "-m", "sfumato", "collect", "demo", "--port", "0"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    try:
-        yield process
-    finally:
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20)
+def started() -> Iterator[Callable[..., Started]]:
+    running: list[Started] = []
+
+    def start(*arguments: str) -> Started:
+        running.append(Started(*arguments))
+        return running[-1]
+
+    yield start
+    for each in running:
+        each.stop()
 
 
-def test_the_demo_starts_says_where_and_stops(server: subprocess.Popen[str]) -> None:
-    assert server.stdout is not None
-    told, until = "", time.monotonic() + 30
-    while "Completion code" not in told and time.monotonic() < until:
-        told += server.stdout.readline()
-    assert "Shapes · 3 classes" in told
-    study = re.search(r"Study +(http\S+)", told)
-    admin = re.search(r"Admin +(http\S+secret=\S+)", told)
-    code = re.search(r"Completion code +(\S{6,})", told)
-    assert study is not None
-    assert admin is not None
-    assert code is not None
-    visitor = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-    with visitor.open(study[1]) as answer:
-        assert answer.status == 200
-        page = answer.read().decode()
+class Visitor:
+    """Somebody with a browser that runs no scripts."""
+
+    def __init__(self) -> None:
+        self._opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+
+    def visit(self, url: str, form: dict[str, str] | None = None) -> str:
+        data = None if form is None else urllib.parse.urlencode(form).encode()
+        with self._opener.open(url, data, timeout=30) as answer:
+            self.url = answer.url
+            self.page = str(answer.read().decode())
+        return self.page
+
+    def hidden(self) -> dict[str, str]:
+        return dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', self.page))
+
+    def answer_all(self, url: str, top: str, percent: int) -> str:
+        """Answer every item with the same class, hand in, and return the last page."""
+        self.visit(url)
+        base = "/".join(url.split("/")[:3])
+        while "/item" in self.url:
+            self.visit(f"{base}/api/answers", {**self.hidden(), "top": top, "top_percent": str(percent)})
+        assert "/finish" in self.url
+        return self.visit(f"{base}/api/finish", {"csrf": self.hidden()["csrf"]})
+
+
+def test_the_demo_starts_says_where_and_stops(started: Callable[..., Started]) -> None:
+    server = started("demo")
+    assert "Shapes · 3 classes" in server.told
+    assert "secret=" in server.says("Admin")
+    assert len(server.says("Completion code")) >= 6
+    visitor = Visitor()
+    page = visitor.visit(server.says("Study"))
     assert all(name in page for name in CLASSES)
-    host = re.search(r"//([^/]+)", study[1])
-    assert host is not None
-    connection = http.client.HTTPConnection(host[1])
-    connection.request("GET", "/admin")
-    assert connection.getresponse().status != 200
-    connection.close()
     assert read_study(Path("shapes-study")).class_names == CLASSES
     assert len(list(Path("shapes-study/items").glob("*.png"))) == 24
     # A second server of the same study is refused, and so are other settings.
@@ -337,3 +373,43 @@ def test_the_demo_starts_says_where_and_stops(server: subprocess.Popen[str]) -> 
     assert again.returncode == 2
     assert "Another server" in again.stderr
     assert run(["collect", "demo", "--mode", "hard"]) == 2
+
+
+def test_from_a_folder_of_pictures_to_soft_labels_and_payments(
+    started: Callable[..., Started], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The way of the README, with three people who come, answer and leave; the server runs all the time."""
+    draw_items(Path("photos"), n_items=4)
+    server = started("start", "photos", "--classes", "deer,horse,dog", "--panel", "3")
+    for top, percent in (("deer", 90), ("deer", 60), ("horse", 80)):
+        assert server.says("Completion code") in Visitor().answer_all(server.says("Study"), top, percent)
+    assert "It takes no more answers" in Visitor().visit(server.says("Study"))
+    for name in ("votes.csv", "responses.jsonl", "soft.parquet"):
+        assert run(["collect", "export", "photos-study", "-o", name]) == 0
+    soft = sf.SoftLabels.load("soft.parquet")
+    assert set(soft.items) == {f"shape-{number:02}.png" for number in range(1, 5)}
+    expected = np.array([[0.9, 0.05, 0.05], [0.6, 0.2, 0.2], [0.1, 0.8, 0.1]]).mean(axis=0)
+    np.testing.assert_allclose(soft.probs, np.tile(expected, (4, 1)))
+    assert run(["aggregate", "votes.csv", "--method", "standard", "--out", "theirs.parquet"]) == 0
+    theirs = sf.SoftLabels.load("theirs.parquet").with_classes(["deer", "horse", "dog"]).take(soft.items)
+    np.testing.assert_allclose(theirs.probs, soft.probs)
+    capsys.readouterr()
+    assert run(["collect", "payments", "photos-study", "-o", "payments.csv"]) == 0
+    assert "3 people, 3 to be paid" in capsys.readouterr().out
+    assert run(["collect", "backup", "photos-study", "-o", "copy"]) == 0
+    # The admin sees the same, by the address that was printed once.
+    admin = Visitor()
+    admin.visit(server.says("Admin"))
+    base = "/".join(server.says("Study").split("/")[:3])
+    assert json.loads(admin.visit(f"{base}/api/admin/overview"))["answers"]["usable"] == 12
+    assert admin.visit(f"{base}/admin/download/payments.csv").splitlines()[0].startswith("platform,platform_id")
+    assert admin.visit(f"{base}/admin/download/votes.csv") == Path("votes.csv").read_text()
+    # Somebody asks to be forgotten while the server runs, and their places are free again.
+    person = rows_of("payments.csv")[2]["annotator"]
+    assert run(["collect", "delete-person", "photos-study", person, "--yes"]) == 0
+    for file in Path("photos-study").rglob("*"):
+        assert file.is_dir() or person.encode() not in file.read_bytes(), file
+    until = time.monotonic() + 30
+    while json.loads(admin.visit(f"{base}/api/admin/overview"))["answers"]["usable"] != 8:
+        assert time.monotonic() < until
+        time.sleep(0.1)

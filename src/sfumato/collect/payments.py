@@ -33,7 +33,7 @@ class Payment:
 
 
 def payment_list(study: Study, store: Store) -> list[Payment]:
-    """Return a line for everybody who came, in order of arrival.
+    """Return a line for everybody who came from a platform or began, in order of arrival.
 
     Paid is who handed in, unless the rules of ``[exclusions.do_not_pay]`` said otherwise at their last run; who is left
     out of the labels is paid all the same, bonus included. Nobody earns a bonus who is not paid.
@@ -46,6 +46,8 @@ def payment_list(study: Study, store: Store) -> list[Payment]:
     told = []
     for person in store.people():
         contact, verdict, bonus = contacts.get(person.id), verdicts.get(person.id), earned.get(person.id)
+        if contact is None and person.assigned_at is None:
+            continue
         complete = person.finished_at is not None and person.screened_at is None
         refused = verdict is not None and verdict.do_not_pay
         reasons = verdict.reasons if verdict is not None else ()

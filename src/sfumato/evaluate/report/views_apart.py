@@ -56,7 +56,7 @@ def views_apart(
         caption="Mean over items, in nats: 0 where two say the same, 0.693 where they share nothing.",
     )  # fmt: skip
     shown = dict(list(views.items())[:_BARS])
-    text = "Each square compares the distributions of two of them, item by item; the stronger the colour, the further apart."
+    text = "Each square compares two of them, item by item; the stronger the colour, the further apart."
     return [
         Section(heading, text, (heat,)),
         Section(

@@ -50,7 +50,8 @@ class Network(Protocol):
 def config_of(setting: Network, *, seed: int, device: str) -> Config:
     """Return the configuration: the network's recipe, what the experiment says, what the network says otherwise.
 
-    A ``recipe`` is one of the configurations that come with `sfumato train`: the papers' own settings. Where a network or a size has other epochs than the experiment, the points of the schedule move with them.
+    A ``recipe`` is one of the configurations that come with `sfumato train`: the papers' own settings. Where a network
+    or a size has other epochs than the experiment, the points of the schedule move with them.
     """
     check_choice(setting.network, setting.networks, option="network")
     network = dict(setting.networks[setting.network])
@@ -69,7 +70,9 @@ def config_of(setting: Network, *, seed: int, device: str) -> Config:
         config = config.with_changes({"loop": {"epochs": setting.epochs}})
     share = config.loop.epochs / plain.loop.epochs
     if share != 1:
-        at = [max(1, round(epoch * share)) for epoch in config.schedule.at]
+        at: list[int] = []
+        for epoch in config.schedule.at:  # still one after the other, however few epochs there are
+            at.append(max(round(epoch * share), at[-1] + 1 if at else 1))
         warmup = round(config.schedule.warmup_steps * share)
         config = config.with_changes({"schedule": {"warmup_steps": warmup, "at": at}})
     if config.model.options.get("pretrained") == ENCODER:

@@ -114,11 +114,12 @@ def _cost(setting: EveryAnnotator, answers: Sequence[Response]) -> list[Measured
     """Return the seconds that the people of one image spend on it."""
     if setting.labels not in ("cifar10h", "cifar10s"):
         return []
-    times = [one.seconds for one in answers if one.seconds is not None]
-    each = _SECONDS_OF_A_VOTE if setting.labels == "cifar10h" else float(np.median(times))
-    people = setting.panel or (
-        _VOTES_PER_IMAGE if setting.labels == "cifar10h" else len(answers) / len({one.item for one in answers})
-    )
+    if setting.labels == "cifar10h":
+        each, people = _SECONDS_OF_A_VOTE, _VOTES_PER_IMAGE
+    else:
+        each = float(np.median([one.seconds for one in answers if one.seconds is not None]))
+        people = len(answers) / len({one.item for one in answers})
+    people = setting.panel or people
     return [Measured("annotation_seconds", each * people, "one image")]
 
 

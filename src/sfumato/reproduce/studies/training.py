@@ -88,9 +88,10 @@ def measure(setting: Training, *, seed: int = 0, device: str = "cpu") -> Outcome
     on = setting.on or setting.test or setting.data
     if setting.test:
         other = _renamed(open_task(setting.test, {}), setting.test_classes)
+        parts = {"train": [], "dev": [], "test": list(setting.test_splits) or list(other.splits)}
         numbers = divided(
-            other, roles={"train": [], "dev": [], "test": list(setting.test_splits) or list(other.splits)}, folds=0, fold=0,
-            dev_share=0.0, test_share=0.0 if other.splits else 1.0, n_train=0, n_test=setting.n_test, seed=seed,
+            other, roles=parts, folds=0, fold=0, dev_share=0.0, test_share=0.0 if other.splits else 1.0,
+            n_train=0, n_test=setting.n_test, seed=seed,
         )["test"]  # fmt: skip
         predicted = run.predictor.predict([other.examples[number] for number in numbers], other.items)
         tested, gold = other, other.gold

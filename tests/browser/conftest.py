@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -74,13 +75,21 @@ class Running:
         return [dict(row.answer) for row in self.responses()]
 
 
+@pytest.fixture(scope="session")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Draw the pictures of all studies once."""
+    from sfumato.collect.demo_items import draw_items
+
+    folder = tmp_path_factory.mktemp("pictures")
+    return [folder / name for name in draw_items(folder, n_items=27)]
+
+
 @pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Callable[..., Running]]:
+def serve(tmp_path: Path, pictures: list[Path]) -> Iterator[Callable[..., Running]]:
     """Start studies by their settings; each has pictures of its own and ends with the test."""
     import uvicorn
 
     from sfumato.collect.app import make_app
-    from sfumato.collect.demo_items import draw_items
     from sfumato.collect.limits import Limits
     from sfumato.collect.secret_file import read_secrets, with_new_admin, write_secrets
     from sfumato.collect.sqlite_store import SqliteStore
@@ -89,7 +98,9 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Running]]:
 
     def start(*, classes: Sequence[str | StudyClass] = ("circle", "square", "triangle"), n_items: int = 4, **settings: Any) -> Running:
         folder = tmp_path / f"study-{len(running)}"
-        draw_items(folder / "items", n_items=n_items)
+        (folder / "items").mkdir(parents=True)
+        for picture in pictures[:n_items]:
+            shutil.copy(picture, folder / "items")
         named = tuple(each if isinstance(each, StudyClass) else StudyClass(name=each) for each in classes)
         study = Study(title="Shapes", classes=named, folder=folder, **{"items": Items(source="items", size=320)} | settings)
         secrets, secret = with_new_admin(read_secrets(folder))

@@ -21,7 +21,7 @@ def _place(page: Page, text: str) -> None:
 
 
 def _problems(page: Page) -> Locator:
-    return page.locator("#problems li")
+    return page.locator("#problems p")
 
 
 def _row(page: Page, name: str) -> Locator:

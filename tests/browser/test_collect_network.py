@@ -94,7 +94,7 @@ def test_without_network_one_goes_on_and_every_answer_arrives_once(serve: Serve,
     expect(page.locator("#saving")).to_contain_text("Answers waiting here: 4")
     # Handing in waits for the last acknowledgement.
     page.get_by_role("button", name="Hand in").click()
-    expect(page.locator("#hand-in li")).to_contain_text("Please keep this page open")
+    expect(page.locator("#hand-in .problems")).to_contain_text("Please keep this page open")
     assert len(study.responses(latest=False)) == 1
     page.context.set_offline(False)
     page.evaluate("dispatchEvent(new Event('online'))")
@@ -182,7 +182,7 @@ def test_what_the_server_refuses_comes_back_and_is_explained(serve: Serve, look:
     page.route("**/api/answers", lambda route: route.fulfill(status=422, content_type="application/json", body=body))
     page.goto(study.address)
     _press(page, "Digit3", "Enter")
-    expect(page.locator("#problems li")).to_have_text("The server could not take this answer: Not this one.")
+    expect(page.locator("#problems p")).to_have_text("The server could not take this answer: Not this one.")
     _place(page, "1 of 2")
     expect(page.locator("[name=top][value=triangle]")).to_be_checked()
     page.unroute("**/api/answers")

@@ -20,10 +20,6 @@ Reason = Literal["paused", "closed", "full", "busy"]
 
 # More classes than this are searched for by name; so many buttons would be a wall.
 _MANY = 24
-_MODULES = (
-    "item.js", "page.js", "answer.js", "rows.js", "panel.js", "keys.js", "draft.js", "queue.js", "places.js",
-    "shown.js", "finish.js",
-)  # fmt: skip
 # The words that the scripts say; *mode* words only where that mode is asked.
 _SAID = {
     "item": ("audio", "video", "image", "unsaid", "ruled_out", "take_over", "found", "not_found"),
@@ -203,7 +199,7 @@ class Pages:
             "item", words("practice.heading" if practice else "item.heading"), csrf=csrf, key=key, place=place,
             practice=practice, feedback=feedback, right=right, problems=errors, data=data, many=many, legend=legend,
             nothing=_said({}), said=_said(place.get("draft") or place.get("answer") or {}),
-            modules=_MODULES if feedback is None else (), answered=sum(bool(each["answered"]) for each in places),
+            answered=sum(bool(each["answered"]) for each in places),
             back=before[-1]["place"] if before else None, last=places[-1]["place"] if places else None,
             keys=self._keys(many),
         )  # fmt: skip

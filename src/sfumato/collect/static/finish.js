@@ -1,45 +1,36 @@
 // Handing in: only when the last answer has been acknowledged, however long that takes.
 
-import { $, make, post, say, shelf } from "./page.js";
+import { $, post, say, shelf } from "./page.js";
 import * as queue from "./queue.js";
 
 const form = $("hand-in");
-const list = form.querySelector(".problems");
 let wanted = false;
 let busy = false;
 
-const tell = (text) => list.replaceChildren(...(text ? [make("li", { textContent: text })] : []));
+const tell = (text) => (form.querySelector(".problems").textContent = text);
 
 export async function proceed() {
   if (!wanted || busy) return;
-  if (queue.waiting().length) {
-    tell(say("finish.wait"));
-    return;
-  }
+  if (queue.waiting().length) return tell(say("finish.wait"));
   busy = true;
   try {
     const reply = await post("/api/finish", {}, { signal: AbortSignal.timeout(20000) });
-    const said = await reply.json().catch(() => ({}));
-    const next = said.next ?? said.error?.next;
-    if (reply.ok || next) {
-      if (reply.ok) for (const name of shelf.names("draft ")) shelf.remove(name);
-      location.assign(next);
-      return;
+    const { next, error } = await reply.json();
+    if (next ?? error?.next) {
+      for (const name of shelf.names("draft ")) shelf.remove(name);
+      return location.assign(next ?? error.next);
     }
     if (reply.status === 409) {
       wanted = false;
-      const open = said.error?.details ?? [];
-      tell(say("finish.missing", { places: open.map((each) => each.position).join(", ") }));
-    } else {
-      tell([401, 403].includes(reply.status) ? say("saving.reload") : said.error?.message || say("finish.wait"));
-      setTimeout(proceed, 4000);
+      return tell(say("finish.missing", { places: error.details.map((each) => each.position).join(", ") }));
     }
+    tell([401, 403].includes(reply.status) ? say("saving.reload") : error.message);
   } catch {
     tell(say("finish.wait"));
-    setTimeout(proceed, 2000);
   } finally {
     busy = false;
   }
+  setTimeout(proceed, 2000);
 }
 
 form.addEventListener("submit", (event) => {

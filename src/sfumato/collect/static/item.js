@@ -235,7 +235,7 @@ function refused(entry, message, details) {
     asked = true;
     draw();
     const told = details.length ? details.map((each) => each.message) : [message];
-    $("problems").replaceChildren(...told.map((text) => make("li", { textContent: say("saving.refused", { message: text }) })));
+    $("problems").replaceChildren(...told.map((text) => make("p", { textContent: say("saving.refused", { message: text }) })));
   });
 }
 

@@ -79,7 +79,7 @@ function wrong(problems) {
   const list = $("problems");
   const told = problems.map(({ message }) => message).join("\n");
   // Said again only where it has changed.
-  if (list.innerText.trim() !== told) list.replaceChildren(...problems.map(({ message }) => make("li", { textContent: message })));
+  if (list.innerText.trim() !== told) list.replaceChildren(...problems.map(({ message }) => make("p", { textContent: message })));
 }
 
 function inputs(field, name) {

@@ -23,6 +23,7 @@ from sfumato.collect.desk import Desk
 from sfumato.collect.door import Door
 from sfumato.collect.media import Media
 from sfumato.collect.refusal import Refusal
+from sfumato.errors import InputError, OptionError
 
 if TYPE_CHECKING:
     from sfumato.collect.admin_pages import AdminPages
@@ -146,7 +147,10 @@ class Admin:
             admin = self._door.admin(request)
             plain = self._door.is_form(request)
             told = dict(await self._door.form(request, admin)) if plain else await self._door.json(request, admin)
-            await change(told)
+            try:
+                await change(told)
+            except (InputError, OptionError) as error:
+                raise Refusal(409, "rules", str(error)) from None
             self._desk.look()
             return self._door.go("/admin") if plain else JSONResponse(await self._read("overview", request))
 

@@ -38,8 +38,9 @@ from sfumato.collect.store import Store
 from sfumato.collect.study import Study
 
 _TICK = 1.0
-# Reading all answers again takes a second or two once there are a hundred thousand.
-_SECONDS_BETWEEN_EXCLUSIONS = 30.0
+# The exclusion rules read all answers, which takes seconds once there are a hundred thousand: they rest for at least
+# so many seconds, and so many times as long as they took.
+_LEAST_REST, _RESTS = 30.0, 20.0
 
 
 def make_app(
@@ -126,20 +127,32 @@ def _to_the_guard(request: Request, error: Exception) -> NoReturn:
 async def _clockwork(desk: Desk, folder: Path) -> None:
     """Look after the study once a second: leases, what commands changed, and the exclusion rules."""
     rules = rules_of(desk.study).any
-    since = 0.0
+    clock = asyncio.get_running_loop().time
+    rest_until = clock() + _LEAST_REST
     while True:
         await asyncio.sleep(_TICK)
-        since += _TICK
         try:
             desk.look()
-            if rules and desk.finished_since_exclusions and since >= _SECONDS_BETWEEN_EXCLUSIONS:
-                since, desk.finished_since_exclusions = 0.0, False
-                # In a process of its own, which neither slows the answers down nor leaves its memory here.
-                process = await asyncio.create_subprocess_exec(
-                    sys.executable, "-m", "sfumato", "collect", "exclude", str(folder),
-                    stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
-                )  # fmt: skip
-                if await process.wait() != 0:
-                    LOG.error(json.dumps({"event": "exclusions failed", "code": process.returncode}))
+            if rules and desk.finished_since_exclusions and clock() >= rest_until:
+                desk.finished_since_exclusions = False
+                began = clock()
+                await _exclude(folder)
+                rest_until = clock() + max(_LEAST_REST, _RESTS * (clock() - began))
         except Exception as error:
             LOG.error(json.dumps({"event": "clockwork", "error": type(error).__name__}))
+
+
+async def _exclude(folder: Path) -> None:
+    """Apply the exclusion rules in a process of its own, which slows no answer down and leaves no memory here."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "sfumato", "collect", "exclude", str(folder),
+        stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        code = await process.wait()
+    except asyncio.CancelledError:
+        process.terminate()
+        await process.wait()
+        raise
+    if code != 0:
+        LOG.error(json.dumps({"event": "exclusions failed", "code": code}))

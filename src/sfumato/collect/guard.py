@@ -133,7 +133,7 @@ class Guard:
         if _wants_json(scope):
             return JSONResponse(refusal.envelope(), refusal.status, headers)
         # A page says in the person's language what it can; what is said to scripts is for who writes them.
-        message = refusal.message if refusal.code in ("arrival", "answer", "unanswered") else ""
+        message = refusal.message if refusal.code in ("arrival", "answer", "unanswered", "rules", "export") else ""
         return HTMLResponse(self._trouble(refusal.status, message), refusal.status, headers)
 
     def _refusal(self, scope: Scope, error: Exception) -> Refusal:

@@ -101,6 +101,9 @@ def test_tokens_without_a_label_are_left_out() -> None:
     rows = slice(None, None, 3)
     expected = evaluate.expected_calibration_error(SOFT[rows], SOFT[rows].argmax(axis=1))
     assert found == {"accuracy_score": 1, "expected_calibration_error": pytest.approx(expected)}
+    soft = np.full((30, 3, 3), -100.0)
+    soft[:, 0] = SOFT[rows]
+    assert evaluate.compute_metrics(["human_distance_error"])((logits, soft))["human_distance_error"] < 1e-12
     with pytest.raises(InputError, match="All 90 labels are -100"):
         evaluate.compute_metrics()((logits, np.full((30, 3), -100)))
     with pytest.raises(InputError, match="shape of the logits"):

@@ -56,9 +56,9 @@ def soft_scorer(name: str = "soft_cross_entropy_loss", **options: Any) -> Callab
 def compute_metrics(metrics: Sequence[str] | None = None) -> Callable[[Any], dict[str, float]]:
     """Return a function for the ``compute_metrics`` of a Hugging Face trainer: (logits, labels) → numbers by name.
 
-    Labels are class numbers, one for each item (or each token; those of −100 are left out), or soft labels of the shape
-    of the logits. Without *metrics* all that such labels allow are worked out; the calibrated log loss only where it is
-    named.
+    Labels are class numbers, one for each item (or each token), or soft labels of the shape of the logits; those of
+    −100, and rows that are filled with it, are left out. Without *metrics* all that such labels allow are worked out;
+    the calibrated log loss only where it is named.
 
     >>> compute_metrics(["accuracy_score"])(([[2.0, 0.0], [0.0, 1.0]], [0, 0]))
     {'accuracy_score': 0.5}
@@ -125,10 +125,9 @@ def _pair(predictions: Any) -> tuple[NDArray[Any], NDArray[Any]]:
             f"Got logits of shape {logits.shape} and labels of shape {labels.shape}."
         )
     flat = logits.reshape(-1, logits.shape[-1])
-    if labels.shape == logits.shape:
-        return flat, labels.reshape(flat.shape)
-    labels = labels.reshape(-1)
-    kept = labels != _IGNORED
+    soft = labels.shape == logits.shape
+    labels = labels.reshape(flat.shape if soft else -1)
+    kept = (labels != _IGNORED).any(axis=1) if soft else labels != _IGNORED
     if not kept.any():
-        raise InputError(f"All {labels.size} labels are {_IGNORED}, which stands for no label.")
+        raise InputError(f"All {len(labels)} labels are {_IGNORED}, which stands for no label.")
     return flat[kept], labels[kept]

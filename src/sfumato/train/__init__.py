@@ -13,6 +13,7 @@ from sfumato.errors import MissingExtraError
 if TYPE_CHECKING:
     from sfumato.train import losses
     from sfumato.train.config import Config, config_from, read_config, shipped_configs
+    from sfumato.train.hugging_face import SoftLabelCollator, trainer_loss
     from sfumato.train.items_file import ItemsFile, read_items
     from sfumato.train.learner import needs_of
     from sfumato.train.loop import Run, fit
@@ -32,6 +33,7 @@ __all__ = [
     "Predictor",
     "Run",
     "SoftLabelClassifier",
+    "SoftLabelCollator",
     "TrainingData",
     "config_from",
     "draw_splits",
@@ -43,6 +45,7 @@ __all__ = [
     "read_config",
     "read_items",
     "shipped_configs",
+    "trainer_loss",
 ]
 
 _HOMES = {
@@ -53,6 +56,7 @@ _HOMES = {
     "Predictor": "predict",
     "Run": "loop",
     "SoftLabelClassifier": "soft_label_classifier",
+    "SoftLabelCollator": "hugging_face",
     "TrainingData": "training_data",
     "config_from": "config",
     "draw_splits": "splits",
@@ -63,6 +67,7 @@ _HOMES = {
     "read_config": "config",
     "read_items": "items_file",
     "shipped_configs": "config",
+    "trainer_loss": "hugging_face",
 }
 
 

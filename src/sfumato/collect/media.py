@@ -23,6 +23,8 @@ _CACHING = {"cache-control": "private, max-age=86400, immutable"}
 # The small pictures beside a class and in the lists of the admin.
 _SMALL = (160, 320)
 _QUALITY = 92
+# A file of a few bytes can claim to be larger than the memory of the server.
+_MOST_PIXELS = 64_000_000
 
 
 class Media:
@@ -82,7 +84,7 @@ class Media:
                 return kept
         try:
             with Image.open(path) as opened:
-                if getattr(opened, "is_animated", False):
+                if getattr(opened, "is_animated", False) or opened.width * opened.height > _MOST_PIXELS:
                     return path
                 # JPEG files are read at a fraction of their size where that is enough.
                 opened.draft("RGB", (2 * size, 2 * size))

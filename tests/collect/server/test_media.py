@@ -68,6 +68,13 @@ def test_a_picture_that_cannot_be_read_is_sent_as_it_is(opened, pictures):
     assert reply.content == b"\x89PNG not really"
 
 
+def test_a_picture_with_too_many_pixels_is_never_unpacked(opened, pictures, monkeypatch):
+    monkeypatch.setattr("sfumato.collect.media._MOST_PIXELS", 32 * 16 - 1)
+    this = opened(pictures)
+    reply = this.browser().client.get(media_of(this)["tiny.png"], params={"size": 240})
+    assert reply.content == (pictures.folder / "pictures" / "tiny.png").read_bytes()
+
+
 @pytest.mark.parametrize("size", ["241", "99999", "-1", "0", "x", "٢٤٠"])
 def test_only_the_sizes_that_pages_ask_for_are_made(opened, pictures, size):
     this = opened(pictures)

@@ -31,6 +31,7 @@ __all__ = [
 ]
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 
 
 class SfumatoError(Exception):
@@ -85,5 +86,7 @@ def check_choice(value: str, choices: Iterable[str], *, option: str) -> str:
     """
     known = list(choices)
     if value not in known:
-        raise OptionError(f"The option '{option}' must be one of {', '.join(known)}. Got {value!r} instead.")
+        near = get_close_matches(str(value), known, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise OptionError(f"The option '{option}' must be one of {', '.join(known)}. Got {value!r} instead.{hint}")
     return value

@@ -303,3 +303,33 @@ def test_ctrl_c_is_a_sentence_and_leaves_no_file_behind(tmp_path: Path) -> None:
     assert "Interrupted" in said
     assert "Traceback" not in said
     assert list(tmp_path.iterdir()) == []
+
+
+def test_no_file_that_is_read_is_written_over(votes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, link = tmp_path / "soft.csv", tmp_path / "link.csv"
+    link.symlink_to(votes)
+    for command in (
+        ["aggregate", str(votes), "--out", str(votes)],
+        ["aggregate", str(votes), "--out", str(link)],
+        ["agreement", str(votes), "--annotators-out", str(votes)],
+    ):
+        assert run(command) == 2
+        assert "is one of the files that are read" in capsys.readouterr().err
+    assert run(["aggregate", str(votes), "--out", str(out), "--annotators-out", str(out)]) == 2
+    assert "was named for another result" in capsys.readouterr().err
+    assert votes.read_text() == VOTES
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("views", "said"),
+    [("standard,mase", "Did you mean 'mace'?"), ("mace,mace", "names a view twice"), (",", "names no view")],
+)
+def test_views_are_checked_before_anything_is_read(
+    views: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for command in (["aggregate", "--method", "centroid"], ["compare"]):
+        assert run([*command, str(tmp_path / "nowhere.csv"), "--views", views]) == 2
+        told = capsys.readouterr().err
+        assert "--views" in told
+        assert said in told

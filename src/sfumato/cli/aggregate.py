@@ -102,10 +102,11 @@ def aggregate(
     if views is not None and chosen.needs == "annotations":
         raise OptionError(f"The method '{method}' is a view itself; --views goes with a join such as centroid.")
     if chosen.needs == "views" and views is not None:
-        options["names"] = [name.strip() for name in views.split(",") if name.strip()]
+        options["names"] = reading.names_of_views(views)
     if (model is None) == (chosen.needs == "annotations and model"):
         needed = "needs --model, a file of probabilities" if model is None else "takes no --model; with_model does"
         raise OptionError(f"The method '{method}' {needed}.")
+    reading.keep_apart((out, annotators_out, report), (*votes, model))
     for target in (out, annotators_out):
         if target is not None:
             check_target(target)

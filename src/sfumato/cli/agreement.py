@@ -47,6 +47,7 @@ def agreement(
     from sfumato.tables.doors import check_target
     from sfumato.tables.read_gold import read_gold
 
+    reading.keep_apart([annotators_out], (*votes, gold))
     if annotators_out is not None:
         check_target(annotators_out)
     said = reading.read(

@@ -73,9 +73,8 @@ def compare(
         raise OptionError("--panel-size compares panels, not views: --gold, --views and --folds do not go with it.")
     if seconds is not None and not panel_size:
         raise OptionError("--seconds gives the cost of panels: it goes with --panel-size.")
-    chosen = None if views is None else [name.strip() for name in views.split(",") if name.strip()]
-    if chosen == []:
-        raise OptionError(f"--views names no view. Got {views!r}; name some, or leave the option out for all.")
+    chosen = None if views is None else reading.names_of_views(views)
+    reading.keep_apart(report or [], (*votes, gold))
     for target in report or []:
         if target.suffix.lower() not in _ENDINGS:
             raise OptionError(f"A report ends in {', '.join(_ENDINGS)}. Got {target} instead.")

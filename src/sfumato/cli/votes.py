@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-__all__ = ["Annotator", "Classes", "Duplicates", "Format", "Item", "Label", "Votes", "read"]
+__all__ = [
+    "Annotator",
+    "Classes",
+    "Duplicates",
+    "Format",
+    "Item",
+    "Label",
+    "Votes",
+    "keep_apart",
+    "names_of_views",
+    "read",
+]
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from sfumato.cli import screen
+from sfumato.errors import OptionError, check_choice
 
 if TYPE_CHECKING:
     from sfumato.core.annotations import Annotations
@@ -36,6 +49,31 @@ Duplicates = Annotated[
     str,
     typer.Option(help="When an annotator judged an item more than once: error, keep, first, last or mean."),
 ]
+
+
+def keep_apart(written: Iterable[Path | None], given: Iterable[Path | None]) -> None:
+    """Refuse to write over a file that is read, or two results to one file."""
+    taken = {path.resolve(): "is one of the files that are read" for path in given if path is not None}
+    for target in written:
+        if target is None:
+            continue
+        if target.resolve() in taken:
+            raise OptionError(f"{target} {taken[target.resolve()]}. Name another file to write to.")
+        taken[target.resolve()] = "was named for another result"
+
+
+def names_of_views(text: str) -> list[str]:
+    """Return the names in the option --views; each is a view, and stands there once."""
+    from sfumato.aggregate.methods import VIEWS
+
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise OptionError(f"--views names no view. Got {text!r}; name some, or leave the option out.")
+    for name in names:
+        check_choice(name, VIEWS, option="--views")
+    if len(set(names)) < len(names):
+        raise OptionError(f"--views names a view twice. Got {text!r}; name each once.")
+    return names
 
 
 def read(

@@ -27,11 +27,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from sfumato.collect.answers import contradicts_itself, first_classes
 from sfumato.collect.declared import declared
-from sfumato.collect.store import ResponseRow, Store, Verdict
+from sfumato.collect.store import Store, Verdict
 from sfumato.collect.study import Study
 from sfumato.errors import InputError, OptionError, check_choice
 
@@ -131,12 +131,20 @@ def rules_of(study: Study) -> Exclusions:
 
 
 def run_exclusions(study: Study, store: Store, *, at: int) -> int:
-    """Apply the rules as they are declared now to everybody; write down what they said, and return the run's number."""
+    """Apply the rules as they are declared now to everybody; write down what they said, and return the run's number.
+
+    A run that would say the same by the same rules as the last one is that one, so that running them often costs
+    nothing.
+    """
     rules = {"version": VERSION, **dataclasses.asdict(rules_of(study))}
     for table in ("leave_out", "do_not_pay"):
         # The verdicts say who was named. Here their ids would outlive an erasure of the person.
         rules[table]["people"] = len(rules[table]["people"])
-    return store.add_exclusion_run(rules, verdicts(study, store), at).result()
+    said = tuple(sorted(verdicts(study, store), key=lambda verdict: verdict.person))
+    before = store.exclusion_runs()
+    if before and (before[-1].rules, before[-1].verdicts) == (rules, said):
+        return before[-1].number
+    return store.add_exclusion_run(rules, said, at).result()
 
 
 def verdicts(study: Study, store: Store) -> list[Verdict]:
@@ -144,12 +152,15 @@ def verdicts(study: Study, store: Store) -> list[Verdict]:
     declared_now = rules_of(study)
     reference = _reference(study, declared_now)
     known = check_answers(study)
-    answers: dict[str, list[ResponseRow]] = {person.id: [] for person in store.people()}
+    # What the rules need of an answer is little, and there may be very many answers.
+    answers: dict[str, list[_Answer]] = {person.id: [] for person in store.people()}
     for row in store.responses():
-        answers[row.person].append(row)
+        if row.kind != "practice" and row.person in answers:
+            first, contradicts = first_classes(row.answer), contradicts_itself(row.answer)
+            answers[row.person].append(_Answer(row.kind, row.item, first, contradicts, row.seconds))
     found = []
-    for person, rows in answers.items():
-        seen = _seen(rows, known, reference)
+    for person, said in answers.items():
+        seen = _seen(said, known, reference)
         out = _reasons(person, declared_now.leave_out, seen)
         unpaid = _reasons(person, declared_now.do_not_pay, seen)
         if out or unpaid:
@@ -163,6 +174,16 @@ def check_answers(study: Study) -> dict[str, str]:
     by_id = {each.item: each.answer for each in study.checks}
     # A check that is a text itself is stored under the beginning of that text (`items.item_of`).
     return by_id | {f"text: {' '.join(each.item.split())[:80]}": each.answer for each in study.checks}
+
+
+class _Answer(NamedTuple):
+    """What the rules need of one answer."""
+
+    kind: str
+    item: str
+    first: frozenset[str]
+    contradicts: bool
+    seconds: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,19 +201,16 @@ class _Seen:
     most_of_one_class: int
 
 
-def _seen(rows: Sequence[ResponseRow], checks: Mapping[str, str], reference: Mapping[str, str]) -> _Seen:
-    main = {row.item: first_classes(row.answer) for row in rows if row.kind == "main"}
-    repeats = [(main[row.item], first_classes(row.answer)) for row in rows if row.kind == "repeat" and row.item in main]
-    checked = [
-        (checks[row.item], first_classes(row.answer)) for row in rows if row.kind == "check" and row.item in checks
-    ]
-    counted = [row for row in rows if row.kind != "practice"]
-    seconds = [row.seconds for row in counted if row.seconds is not None]
+def _seen(said: Sequence[_Answer], checks: Mapping[str, str], reference: Mapping[str, str]) -> _Seen:
+    main = {each.item: each.first for each in said if each.kind == "main"}
+    repeats = [(main[each.item], each.first) for each in said if each.kind == "repeat" and each.item in main]
+    checked = [(checks[each.item], each.first) for each in said if each.kind == "check" and each.item in checks]
+    seconds = [each.seconds for each in said if each.seconds is not None]
     judged = [(reference[item], first) for item, first in main.items() if item in reference]
     classes = Counter(next(iter(first)) for first in main.values() if len(first) == 1)
     return _Seen(
         answers=len(main),
-        contradictions=sum(contradicts_itself(row.answer) for row in counted),
+        contradictions=sum(each.contradicts for each in said),
         right=sum(label in first for label, first in judged),
         judged=len(judged),
         checks_wrong=sum(answer not in first for answer, first in checked),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = ["Labels", "labels_of"]
 
+from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -85,16 +86,17 @@ def labels_of(
     """Return the soft label of each answer, in their order."""
     import numpy as np
 
-    kept = list(rows)
-    probs = np.zeros((len(kept), len(classes)))
-    for number, row in enumerate(kept):
-        probs[number] = rule.label(response_of(row), classes, as_published=as_published)
-    items = {name: code for code, name in enumerate(dict.fromkeys(row.item for row in kept))}
-    people = {name: code for code, name in enumerate(dict.fromkeys(row.person for row in kept))}
+    items: dict[str, int] = {}
+    people: dict[str, int] = {}
+    item, person, probs = array("q"), array("q"), array("d")
+    for row in rows:
+        item.append(items.setdefault(row.item, len(items)))
+        person.append(people.setdefault(row.person, len(people)))
+        probs.frombytes(rule.label(response_of(row), classes, as_published=as_published).tobytes())
     return Labels(
         items=tuple(items),
         people=tuple(people),
-        item=np.array([items[row.item] for row in kept], dtype=np.int64),
-        person=np.array([people[row.person] for row in kept], dtype=np.int64),
-        probs=probs,
+        item=np.array(item, dtype=np.int64),
+        person=np.array(person, dtype=np.int64),
+        probs=np.array(probs).reshape(-1, len(classes)),
     )

@@ -619,3 +619,25 @@ def test_files_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
         sf.read_annotations(paths, format="long")
     with pytest.raises(InputError, match="Got list instead"):
         sf.read_annotations([])
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "said"),
+    [
+        ({"item": [], "annotator": [], "a": [], "b": []}, {"format": "soft"}, "has a header and no row below it"),
+        (
+            {"item": ["x" * (2**20 + 1)], "annotator": ["a"], "label": ["y"]},
+            {},
+            "holds 1,048,577 bytes, which is no name",
+        ),
+        ({"item": ["i"], "annotator": ["a"], "x": [[1]], "y": [0.5]}, {}, "no column that clearly holds the label"),
+        ({"item": ["i"], "annotator": ["a"], "label": pl.Series([None], dtype=pl.List(pl.String))}, {}, "is blank"),
+    ],
+    ids=["soft without rows", "a name of a megabyte", "a column of lists", "a column of lists that are all missing"],
+)
+def test_odd_columns_of_a_table_in_memory_are_told_of(
+    columns: dict[str, Any], options: dict[str, Any], said: str
+) -> None:
+    table = pl.DataFrame(columns, schema=None if columns["item"] else dict.fromkeys(columns, pl.String))
+    with pytest.raises(InputError, match=said):
+        sf.read_annotations(table, **options)

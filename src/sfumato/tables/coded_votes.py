@@ -168,7 +168,7 @@ def _check_shared(
         listed = ", ".join(map(repr, table.header[:12])) + (", …" if len(table.header) > 12 else "")
         raise InputError(
             f"{table.name} has no columns named as annotator and label, and is no wide table (a column per annotator) "
-            f"either: {names[int(np.argmax(odd))]!r} shares no label with the other columns. It has {listed}. "
+            f"either: {names[int(np.argmax(odd))]!r} shares no label with the other columns ({listed}). "
             "Say which is which with item=…, annotator=… and label=… (on the command line --item, --annotator, "
             "--label), or that it is wide with format='wide' (--format wide)."
         )

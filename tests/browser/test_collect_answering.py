@@ -18,6 +18,7 @@ _ANIMALS = ("deer", "horse", "a <b>bold</b> “ox” & {name}", "dog", "cat")
 
 def _place(page: Page, text: str) -> None:
     expect(page.locator("#place")).to_have_text(text)
+    page.wait_for_load_state()
 
 
 def _problems(page: Page) -> Locator:
@@ -62,6 +63,7 @@ def test_a_whole_study_is_done_by_keyboard_alone(serve: Serve, look: Look, whole
     press("ArrowDown", "Enter")
     # Practice: two keys, and what is to be learnt from it.
     expect(page.get_by_text("does not count")).to_be_visible()
+    page.wait_for_load_state()
     first = page.locator("#classes bdi").all_text_contents().index("circle") + 1
     press(str(first), "KeyO", "Enter")
     expect(page.get_by_text("That is what we expected.")).to_be_visible()

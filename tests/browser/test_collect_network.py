@@ -182,7 +182,7 @@ def test_what_the_server_refuses_comes_back_and_is_explained(serve: Serve, look:
     page.route("**/api/answers", lambda route: route.fulfill(status=422, content_type="application/json", body=body))
     page.goto(study.address)
     _press(page, "Digit3", "Enter")
-    expect(page.locator("#problems p")).to_have_text("The server could not take this answer: Not this one.")
+    expect(page.locator("#problems")).to_have_text("The server could not take this answer: Not this one.")
     _place(page, "1 of 2")
     expect(page.locator("[name=top][value=triangle]")).to_be_checked()
     page.unroute("**/api/answers")

@@ -227,16 +227,10 @@ async function beat() {
   }
 }
 
-function refused(entry, message, details) {
-  tell();
+function refused(entry, message) {
   drafts.keep(entry.place, { answer: entry.answer, events: entry.events, clock: 1000 * entry.seconds, shown: entry.shown_at });
   places.refused(entry.place);
-  go(entry.place).then(() => {
-    asked = true;
-    draw();
-    const told = details.length ? details.map((each) => each.message) : [message];
-    $("problems").replaceChildren(...told.map((text) => make("p", { textContent: say("saving.refused", { message: text }) })));
-  });
+  go(entry.place).then(() => ($("problems").textContent = say("saving.refused", { message })));
 }
 
 if ($("answer")) {

@@ -44,17 +44,20 @@ async function drain() {
       told.taken(entry, said);
     } else if ([400, 404, 413, 415, 422].includes(reply.status)) {
       shelf.remove(`send ${entry.key}`);
-      told.refused(entry, message, said.error?.details ?? []);
+      told.refused(entry, said.error?.details?.[0]?.message ?? message);
+    } else if (said.error?.next) {
+      // Handed in elsewhere, or not yet begun: the server knows where this person belongs.
+      return location.assign(said.error.next);
     } else {
-      return again([401, 403].includes(reply.status) ? say("saving.reload") : message);
+      return again([401, 403].includes(reply.status) ? say("saving.reload") : message, reply.headers.get("retry-after"));
     }
   }
   told.changed();
 }
 
-function again(why) {
+function again(why, least = 0) {
   gone = why;
-  const pause = PAUSES[Math.min(failed++, PAUSES.length - 1)];
+  const pause = Math.max(least, PAUSES[Math.min(failed++, PAUSES.length - 1)]);
   clearTimeout(timer);
   // A little apart, so that a hundred people do not come back in the same second.
   timer = setTimeout(now, pause * 1000 * (0.75 + Math.random() / 2));

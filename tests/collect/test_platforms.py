@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
 from sfumato.collect.platforms import (
     Arrival,
     ArrivalError,
+    address_of,
     arrival_of,
     contact_of,
     ending_of,
@@ -106,3 +108,14 @@ def test_frames_and_forms_of_others_are_for_mturk_alone() -> None:
     assert frame_ancestors(study("prolific")) == ("'none'",)
     assert form_targets(study("mturk")) == ("'self'", "https://*.mturk.com")
     assert form_targets(study("plain")) == ("'self'",)
+
+
+def test_the_address_for_prolific_has_the_places_that_it_fills_in() -> None:
+    address = address_of(study("prolific"), "https://example.org/")
+    filled = address.replace("{{%PROLIFIC_PID%}}", "p").replace("{{%STUDY_ID%}}", "s").replace("{{%SESSION_ID%}}", "x")
+    query = dict(parse_qsl(urlsplit(filled).query))
+    assert arrival_of(study("prolific"), query).platform_id == "p"
+    # Who follows it as it stands is nobody.
+    with pytest.raises(ArrivalError, match="PROLIFIC_PID"):
+        arrival_of(study("prolific"), dict(parse_qsl(urlsplit(address).query)))
+    assert address_of(study("plain"), "https://example.org/") == "https://example.org/"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli import collect_files, collect_people, screen
-from sfumato.cli.collect_study import StudyPath, opened
+from sfumato.cli.collect_study import StudyPath, counted, opened
 from sfumato.errors import InputError, OptionError
 
 if TYPE_CHECKING:
@@ -33,6 +33,12 @@ PublicUrl = Annotated[
 ]
 BehindProxy = Annotated[bool, typer.Option(help="A proxy stands before the server, and says who comes in its headers.")]
 NewSecret = Annotated[bool, typer.Option(help="Make another admin secret; the one before is good for nothing then.")]
+
+_HINTS = {
+    "prolific": "Give Prolific the address as it stands, {{%…%}} included; it fills these in.",
+    "mturk": "Put the address into an ExternalQuestion. MTurk shows it in a frame, so it must begin with https://.",
+    "invitation": "Personal links alone lead in; make them with: sfumato collect invite",
+}
 
 
 @app.command("start", epilog="Example: sfumato collect start photos/ --classes deer,horse,dog")
@@ -150,7 +156,7 @@ def _tell(told: dict[str, Any], divided: list[dict[str, Any]]) -> None:
     screen.say(f"{told['title']} · {told['state']} · {told['n_items']:,} items · {told['mode']}")
     screen.say(
         f"{answers['usable']:,} of {answers['needed']:,} answers · {per_item['least']} to {per_item['most']} per item, "
-        f"{told['panel']} wanted · {len(came):,} people, {handed_in:,} handed in"
+        f"{told['panel']} wanted · {counted(len(came))}, {handed_in:,} handed in"
     )
     numbers = [
         ("agreement", told["agreement"], ".3f"), ("entropy", told["entropy"], ".3f"),
@@ -193,10 +199,14 @@ def _serve(folder: Path, host: str, port: int, public_url: str, behind_proxy: bo
 
 
 def _announce(declared: Study, addresses: Addresses) -> None:
+    from sfumato.collect.platforms import address_of
+
     screen.say(f"{declared.title} · {len(declared.classes)} classes · {declared.folder}\n")
-    screen.say(f"Study            {addresses.study}")
+    screen.say(f"Study            {address_of(declared, addresses.study)}")
     screen.say(f"Admin            {addresses.admin}")
     screen.say(f"Completion code  {addresses.completion_code}\n")
+    if declared.platform.kind in _HINTS:
+        screen.note(_HINTS[declared.platform.kind])
     if addresses.admin_is_new:
         screen.note("The admin address is shown once. Keep it; --new-admin-secret makes another.")
     else:

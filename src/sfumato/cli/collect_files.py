@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli import screen
-from sfumato.cli.collect_study import StudyPath, opened
+from sfumato.cli.collect_study import StudyPath, counted, opened
 from sfumato.errors import OptionError, check_choice
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def _write_soft(
     origin = replace(soft.origin, options={**soft.origin.options, "collect": made})
     replace(soft, origin=origin).save(out)
     return (
-        f"{soft.n_items:,} soft labels of {votes.n_annotations:,} answers by {votes.n_annotators:,} people · {method}"
+        f"{soft.n_items:,} soft labels of {votes.n_annotations:,} answers by {counted(votes.n_annotators)} · {method}"
     )
 
 
@@ -170,7 +170,7 @@ def _write_votes(study: Study, store: SqliteStore, rule: Redistribution, chosen:
             f"Nobody gave any share to {named}, and {out.suffix} keeps only what was said: tell its reader "
             "--classes, in the order of the study, or export .parquet."
         )
-    return f"{votes.n_annotations:,} annotations of {votes.n_items:,} items by {votes.n_annotators:,} people"
+    return f"{votes.n_annotations:,} annotations of {votes.n_items:,} items by {counted(votes.n_annotators)}"
 
 
 def _write_rows(store: SqliteStore, kind: str, out: Path) -> str:
@@ -228,7 +228,7 @@ def import_(
         run_exclusions(declared, store, at=_now())
         left_out = len(store.left_out())
         n_people = len(store.people())
-    screen.say(f"{number:,} answers by {n_people:,} people, {left_out} of them left out by the rules of the paper")
+    screen.say(f"{number:,} answers by {counted(n_people)}, {left_out} of them left out by the rules of the paper")
     screen.say(f"→ {study}")
 
 
@@ -275,7 +275,7 @@ def backup(
     also = tuple(name for name in told if name and (folder / name).resolve().is_relative_to(folder))
     target = out or folder.with_name(f"{folder.name}-backup-{datetime.now():%Y%m%d-%H%M%S}")
     made = copy(folder, target, also=also)
-    screen.say(f"{made.n_responses:,} answers by {made.n_people:,} people, checked · {', '.join(made.files)}")
+    screen.say(f"{made.n_responses:,} answers by {counted(made.n_people)}, checked · {', '.join(made.files)}")
     screen.say(f"→ {target}")
 
 
@@ -287,7 +287,7 @@ def restore(
     from sfumato.collect.backup import restore as put_back
 
     made = put_back(source, study)
-    screen.say(f"{made.n_responses:,} answers by {made.n_people:,} people")
+    screen.say(f"{made.n_responses:,} answers by {counted(made.n_people)}")
     screen.say(f"→ {study}")
     screen.note("Who asked to be deleted after the backup was made must be deleted again.")
 

@@ -8,14 +8,14 @@ import csv
 import io
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sfumato.cli import screen
-from sfumato.cli.collect_study import StudyPath, opened
+from sfumato.cli.collect_study import StudyPath, counted, opened
 from sfumato.errors import InputError, OptionError, check_choice
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def exclude(study: StudyPath, json: Json = False) -> None:
         )
         return
     out, unpaid = (sum(getattr(each, name) for each in run.verdicts) for name in ("leave_out", "do_not_pay"))
-    screen.say(f"Run {number}: of {n_people:,} people, {out} left out of the labels, {unpaid} not to be paid")
+    screen.say(f"Run {number}: of {counted(n_people)}, {out} left out of the labels, {unpaid} not to be paid")
     if run.verdicts:
         screen.table(["annotator", "why"], [[each.person, "; ".join(each.reasons)] for each in run.verdicts], left=2)
 
@@ -98,7 +98,7 @@ def payments(
 
     With --names, people who were invited are listed by name.
     """
-    from sfumato.collect.payments import payment_list
+    from sfumato.collect.payments import Payment, payment_list
     from sfumato.collect.secret_file import read_secrets
 
     check_choice(layout, ("csv", "prolific"), option="layout")
@@ -113,19 +113,18 @@ def payments(
         bonuses = [[each.platform_id, f"{each.bonus:.2f}"] for each in told if each.bonus and each.platform_id]
         _give(None, bonuses, out, left=1)
         return
-    head = [*asdict(told[0])] if told else ["platform", "platform_id"]
-    rows = [_cells(each, known) for each in told]
+    head, rows = [each.name for each in fields(Payment)], [_cells(each) for each in told]
+    if known:
+        head, rows = ["name", *head], [[known.get(row[1], ""), *row] for row in rows]
     if out is None:
-        shown = ["platform_id", "annotator", "complete", "pay", "minutes", "bonus", "reason"]
-        kept = [[row[head.index(name)] for name in shown] for row in rows]
-        screen.table(shown, kept, left=2)
-        _sum_up(told)
-        return
-    _give(["name", *head] if known else head, [[known.get(row[1], ""), *row] if known else row for row in rows], out)
+        shown = [*(["name"] if known else []), "platform_id", "annotator", "pay", "minutes", "bonus", "reason"]
+        screen.table(shown, [[row[head.index(name)] for name in shown] for row in rows], left=len(shown) - 3)
+    else:
+        _give(head, rows, out)
     _sum_up(told)
 
 
-def _cells(payment: Payment, known: dict[str, str]) -> list[str]:
+def _cells(payment: Payment) -> list[str]:
     plain = {True: "yes", False: "no", None: ""}
     values = {**asdict(payment), "bonus": f"{payment.bonus:.2f}"}.values()
     return [plain[value] if value is None or isinstance(value, bool) else str(value) for value in values]
@@ -134,7 +133,7 @@ def _cells(payment: Payment, known: dict[str, str]) -> list[str]:
 def _sum_up(told: Sequence[Payment]) -> None:
     currency = next((each.currency for each in told if each.currency), "")
     bonus = f", bonuses of {sum(each.bonus for each in told):.2f} {currency} in all" if currency else ""
-    screen.say(f"{len(told):,} people, {sum(each.pay for each in told):,} to be paid{bonus}")
+    screen.say(f"{counted(len(told))}, {sum(each.pay for each in told):,} to be paid{bonus}")
 
 
 def delete_person(
@@ -159,7 +158,8 @@ def delete_person(
         gone = erase_person(store, known, secrets)
     paid = " and the entry in the list of payments" if gone.was_to_be_paid else ""
     screen.say(
-        f"Deleted: {gone.person}, {gone.n_responses:,} answers, {gone.n_exit_answers:,} answers at the end{paid}. "
+        f"Deleted: {gone.person}, {counted(gone.n_responses, 'answer', 'answers')}, "
+        f"{counted(gone.n_exit_answers, 'answer', 'answers')} at the end{paid}. "
         "The files were written anew."
     )
     screen.note("Their items are asked of others again, where the study is open.")

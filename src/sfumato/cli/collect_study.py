@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["StudyPath", "opened"]
+__all__ = ["StudyPath", "counted", "opened"]
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,3 +35,12 @@ def opened(path: Path) -> Iterator[tuple[Study, SqliteStore]]:
         yield study, store
     finally:
         store.close()
+
+
+def counted(number: int, one: str = "person", many: str = "people") -> str:
+    """Return a number with its noun.
+
+    >>> counted(1), counted(1200, "answer", "answers")
+    ('1 person', '1,200 answers')
+    """
+    return f"{number:,} {one if number == 1 else many}"

@@ -10,6 +10,7 @@ __all__ = [
     "Arrival",
     "ArrivalError",
     "Ending",
+    "address_of",
     "arrival_of",
     "contact_of",
     "ending_of",
@@ -28,6 +29,7 @@ from sfumato.errors import InputError
 _LONGEST = 300
 _MTURK = "https://*.mturk.com"
 _NOT_ACCEPTED = "ASSIGNMENT_ID_NOT_AVAILABLE"
+_PROLIFIC_START = "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
 _PROLIFIC_END = "https://app.prolific.com/submissions/complete?cc={code}"
 
 
@@ -121,6 +123,11 @@ def ending_of(study: Study, contact: Contact | None, *, code: str, screened: boo
         action = f"{contact.details['submit_to']}/mturk/externalSubmit"
         return Ending(code=code, link=link, mturk={"action": action, "assignment_id": contact.submission})
     return Ending(code=code, link=link)
+
+
+def address_of(study: Study, address: str) -> str:
+    """Return the *address* of the study as its platform wants it told, with what the platform is to fill in."""
+    return address + _PROLIFIC_START if study.platform.kind == "prolific" else address
 
 
 def frame_ancestors(study: Study) -> tuple[str, ...]:

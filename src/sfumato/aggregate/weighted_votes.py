@@ -22,10 +22,7 @@ def weighted_counts(annotations: Annotations, skill: NDArray[np.float64]) -> NDA
         weights = on_grid(skill, most)[annotations.annotator]
     else:
         weights = on_grid(skill[annotations.annotator] * annotations.weight, most)
-    flat = annotations.item.astype(np.int64) * annotations.n_classes + annotations.label
-    size = annotations.n_items * annotations.n_classes
-    counts: NDArray[np.float64] = np.bincount(flat, weights=weights, minlength=size).astype(np.float64)
-    return counts.reshape(annotations.n_items, -1)
+    return annotations.summed(weights)
 
 
 def agreement_with(annotations: Annotations, probs: NDArray[np.float64]) -> NDArray[np.float64]:

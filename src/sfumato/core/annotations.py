@@ -27,9 +27,9 @@ from sfumato.errors import InputError
 
 Codes = NDArray[np.int32]
 
-# Annotations whose keys are made at a time, and counts that are filled: the arrays of the step stay in the cache.
+# Annotations whose keys are made at a time, and sums that are filled: the arrays of the step stay in the cache.
 _KEYED_AT_A_TIME = 1 << 15
-_COUNTED_AT_A_TIME = 1 << 16
+_SUMMED_AT_A_TIME = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,15 +243,19 @@ class Annotations:
         # Counts of plain votes are exact; weights are rounded by some 10^-15 so that their sums are exact too, and
         # with them the same bits however the rows came.
         weights = None if self.is_hard else on_grid(self.weight, int(np.diff(self.offsets).max(initial=1)))
+        return self.summed(weights)
+
+    def summed(self, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        """Return the sums of *weights*, one per row (1 each where None), by item and class: (n_items, n_classes)."""
         result = np.empty((self.n_items, self.n_classes))
-        # The rows are sorted by item: so many items at a time that their counts stay in the cache.
-        step = max(_COUNTED_AT_A_TIME // max(self.n_classes, 1), 1)
+        # The rows are sorted by item: so many items at a time that their sums stay in the cache.
+        step = max(_SUMMED_AT_A_TIME // max(self.n_classes, 1), 1)
         for first in range(0, self.n_items, step):
             block = result[first : first + step]
             rows = slice(int(self.offsets[first]), int(self.offsets[first + len(block)]))
             flat = (self.item[rows] - np.int64(first)) * self.n_classes + self.label[rows]
-            counts = np.bincount(flat, None if weights is None else weights[rows], minlength=block.size)
-            block[:] = counts.reshape(block.shape)
+            sums = np.bincount(flat, None if weights is None else weights[rows], minlength=block.size)
+            block[:] = sums.reshape(block.shape)
         return result
 
     def per_item(self) -> NDArray[np.int64]:

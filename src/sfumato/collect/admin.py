@@ -10,7 +10,7 @@ import sys
 import tempfile
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,12 +22,12 @@ from starlette.routing import Route
 from sfumato.collect.desk import Desk
 from sfumato.collect.door import Door
 from sfumato.collect.media import Media
+from sfumato.collect.reading import Reading
 from sfumato.collect.refusal import Refusal
 from sfumato.errors import InputError, OptionError
 
 if TYPE_CHECKING:
     from sfumato.collect.admin_pages import AdminPages
-    from sfumato.collect.overview import Overview
 
 _ENTRY = "the door of the admin"
 _DOWNLOADS = {
@@ -46,8 +46,9 @@ class Admin:
 
     def __init__(self, desk: Desk, door: Door, media: Media, folder: Path) -> None:
         self._desk, self._door, self._media, self._folder = desk, door, media, folder
-        # One thread, so that what is read for the admin never runs twice at once.
+        # One thread asks, so that what is read for the admin never runs twice at once.
         self._reader = ThreadPoolExecutor(1, "sfumato-admin")
+        self._reading = Reading(desk.study, folder / "study.sqlite")
         self._running: asyncio.Lock = asyncio.Lock()
 
     def routes(self) -> list[Route]:
@@ -66,12 +67,6 @@ class Admin:
             Route("/api/admin/extend", self._changing(self._extend), methods=["POST"]),
             Route("/api/admin/exclusions", self._changing(self._exclusions), methods=["POST"]),
         ]
-
-    @cached_property
-    def _overview(self) -> Overview:
-        from sfumato.collect.overview import Overview
-
-        return Overview(self._desk.study, self._desk.store, self._desk.items)
 
     @cached_property
     def _pages(self) -> AdminPages:
@@ -105,7 +100,9 @@ class Admin:
             if not self._door.is_admin(request):
                 return self._door.go("/admin/enter")
             csrf = self._door.csrf(self._door.admin(request))
-            return HTMLResponse(getattr(self._pages, name)(await self._read(name, request), csrf=csrf))
+            data = await self._read(name, request)
+            # A list of thousands takes a while to be written out.
+            return HTMLResponse(await asyncio.to_thread(getattr(self._pages, name), data, csrf=csrf))
 
         return page
 
@@ -128,10 +125,7 @@ class Admin:
                 "offset": self._door.whole(query.get("offset", "0") or "0", "offset"),
                 "n": self._door.whole(query.get("n", "50") or "50", "n", most=_MOST_ITEMS),
             }
-        # The first time imports NumPy, which takes longer than anybody who answers should wait.
-        told: dict[str, Any] = await asyncio.get_running_loop().run_in_executor(
-            self._reader, lambda: getattr(self._overview, name)(**options)
-        )
+        told: dict[str, Any] = await self._ask(name, **options)
         if name == "items":
             for each in told["items"]:
                 item = self._desk.items.get(each["id"])
@@ -169,14 +163,16 @@ class Admin:
         await asyncio.wrap_future(self._desk.store.extend(panel))
 
     async def _exclusions(self, told: dict[str, Any]) -> None:
-        now = self._desk.now()
+        await self._ask("exclusions", at=self._desk.now())
 
-        def run() -> None:
-            from sfumato.collect.exclusions import run_exclusions
+    async def _ask(self, name: str, **options: Any) -> Any:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._reader, partial(self._reading.ask, name, **options))
 
-            run_exclusions(self._desk.study, self._desk.store, at=now)
-
-        await asyncio.get_running_loop().run_in_executor(self._reader, run)
+    async def close(self) -> None:
+        """End what was started for the admin."""
+        await asyncio.get_running_loop().run_in_executor(self._reader, self._reading.close)
+        self._reader.shutdown()
 
     async def _download(self, request: Request) -> Response:
         if not self._door.is_admin(request):

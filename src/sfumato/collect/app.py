@@ -69,6 +69,7 @@ def make_app(
         cache=folder / "cache",
     )
     participant = Participant(desk, door, pages, media, words)
+    admin = Admin(desk, door, media, folder)
 
     async def health(request: Request) -> Response:
         return JSONResponse({"status": "ok"})
@@ -82,6 +83,7 @@ def make_app(
             clockwork.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await clockwork
+            await admin.close()
             await asyncio.to_thread(store.close)
 
     def sentence(status: int) -> str:
@@ -94,7 +96,7 @@ def make_app(
         Route("/media/{digest}", media.send),
         Route("/static/{version}/{name}", Assets()),
         *participant.routes(),
-        *Admin(desk, door, media, folder).routes(),
+        *admin.routes(),
         Route("/health", health),
     ]
     app = Starlette(

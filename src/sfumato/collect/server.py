@@ -58,16 +58,16 @@ def serve(
         if (error.name or "").partition(".")[0] in ("uvicorn", "starlette", "jinja2", "markupsafe", "anyio"):
             raise MissingExtraError("The study server", "collect") from None
         raise
-    folder = folder or study.folder
+    kept = folder or study.folder
     listening = _listen(host, port)
     try:
-        secrets, secret = read_secrets(folder), ""
+        secrets, secret = read_secrets(kept), ""
         if new_admin_secret or not secrets.admin_hash:
             secrets, secret = with_new_admin(secrets)
-        store = SqliteStore(folder / "study.sqlite", serving=True)
+        store = SqliteStore(kept / "study.sqlite", serving=True)
         try:
-            app = make_app(study, store, folder=folder, secrets=secrets, behind_proxy=behind_proxy, limits=limits)
-            _log_to(folder / "server.log")
+            app = make_app(study, store, folder=kept, secrets=secrets, behind_proxy=behind_proxy, limits=limits)
+            _log_to(kept / "server.log")
             begin = (public_url or _address(listening)).rstrip("/")
             told = Addresses(
                 study=f"{begin}/",
@@ -85,7 +85,7 @@ def serve(
                         return
                     if secret:
                         # Only now, since a secret that was never shown would lock everybody out.
-                        write_secrets(folder, secrets)
+                        write_secrets(kept, secrets)
                     if announce is not None:
                         announce(told)
 

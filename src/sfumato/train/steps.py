@@ -95,7 +95,10 @@ def loader(steps: Steps, *, workers: int, device: torch.device) -> Iterable[list
     """Return the steps one after another, made ahead by *workers* processes where there are any."""
     if not workers:
         return (steps[place] for place in range(len(steps)))
-    return DataLoader(steps, batch_size=None, num_workers=workers, pin_memory=device.type == "cuda")
+    # With a generator of its own: opening a loader otherwise draws from the numbers that dropout is drawn from.
+    return DataLoader(
+        steps, batch_size=None, num_workers=workers, pin_memory=device.type == "cuda", generator=torch.Generator()
+    )
 
 
 def on_device(tensors: Mapping[str, Tensor], device: torch.device) -> Batch:

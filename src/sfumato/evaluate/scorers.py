@@ -21,7 +21,7 @@ from sfumato.evaluate.metrics import metric
 from sfumato.evaluate.scores import scores
 
 if TYPE_CHECKING:
-    from sfumato.evaluate.torch_metric import TorchMetric
+    from sfumato.evaluate.batchwise import TorchMetric
 
 # Positions that a Hugging Face model is told to ignore.
 _IGNORED = -100
@@ -87,7 +87,7 @@ def torch_metric(name: str = "soft_cross_entropy_loss", *, logits: bool = True, 
     metric on all items at once. A mean over items keeps two numbers, any other metric the predictions themselves.
     """
     try:
-        from sfumato.evaluate.torch_metric import TorchMetric
+        from sfumato.evaluate.batchwise import TorchMetric
     except ModuleNotFoundError:
         raise MissingExtraError("A metric for torchmetrics", "torchmetrics") from None
     return TorchMetric(name, logits=logits, **options)

@@ -1,4 +1,4 @@
-"""Any metric of this room as a `torchmetrics.Metric`; made by `sfumato.evaluate.torch_metric`."""
+"""Any metric of this room batch by batch, as a `torchmetrics.Metric`; made by `sfumato.evaluate.torch_metric`."""
 
 from __future__ import annotations
 

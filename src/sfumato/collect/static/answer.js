@@ -53,7 +53,9 @@ export function left(answer) {
   const told = stated(answer);
   const open = round(whole - told.reduce((sum, [, percent]) => sum + (Number(percent) || 0), 0));
   const taken = new Set(told.filter(([, percent]) => percent > 0).map(([name]) => name));
-  const out = rule === "clamp" ? answer.impossible ?? [] : [];
+  // Who says 0 % of a class rules it out.
+  const ruled = mode === "sliders" ? told.filter(([, percent]) => percent === 0).map(([name]) => name) : answer.impossible ?? [];
+  const out = rule === "clamp" ? ruled : [];
   return { open, sharing: classes.filter((name) => !taken.has(name) && !out.includes(name)).length };
 }
 
@@ -80,7 +82,7 @@ export function problems(answer) {
     if (!some) tell("top", amounts, {}, false);
     else if (open < 0) tell(exact ? "sliders" : "over", amounts, { total: round(100 - open) });
     else if (open > 0 && exact) tell("sliders", amounts, { total: round(100 - open) }, false);
-    else if (open > 0 && !left(answer).sharing) tell("nowhere", amounts, { open });
+    else if (open > 0 && stated(answer).length === classes.length) tell("nowhere", amounts, { open });
     return found;
   }
   if (!answer.top) tell("top", "top", {}, false);

@@ -75,6 +75,7 @@ def test_clamp_and_uniform_and_gamma(make_field: Callable) -> None:
         ("chips", {"chips": {"deer": 5, "horse": 10, "ship": 5}}, [0.25, 0.5, 0.25], [1 / 3] * 3),
         ("sliders", {"percents": {"deer": 90, "horse": 10, "ship": 0}}, [0.9, 0.1, 0], [0.5, 0.5, 0]),
         ("sliders", {"percents": {"deer": 60}}, [0.6, 0.2, 0.2], [1, 0, 0]),
+        ("sliders", {"percents": {"deer": 60, "ship": 0}}, [0.6, 0.4, 0], [1, 0, 0]),
     ],
 )
 def test_every_mode(make_field: Callable, mode: str, answer: dict, expected: list, chosen: list) -> None:

@@ -359,7 +359,9 @@ def response_of(row: ResponseRow) -> Response:
         total = sum(answer["chips"].values())
         stated = [(name, 100.0 * count / total) for name, count in answer["chips"].items() if count]
     elif mode == "sliders":
-        stated = [(name, float(percent)) for name, percent in answer["percents"].items()]
+        stated = [(name, float(percent)) for name, percent in answer["percents"].items() if percent]
+        # Who says 0 % of a class rules it out; a class of which nothing is said is open.
+        impossible = frozenset(name for name, percent in answer["percents"].items() if not percent)
     else:
         stated = [(answer["top"], float(answer["top_percent"]))]
         if answer.get("second") is not None and answer.get("second_percent") is not None:

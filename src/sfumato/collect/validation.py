@@ -166,7 +166,7 @@ def _sliders(percents: Mapping[str, Any], study: Study, classes: frozenset[str],
         problem("sliders", "percents", total=_shown(total))
     elif total > 100 + _TOLERANCE:
         problem("over", "percents", total=_shown(total))
-    elif total < 100 - _TOLERANCE and sum(told > 0 for told in percents.values()) == len(classes):
+    elif total < 100 - _TOLERANCE and len(percents) == len(classes):
         problem("nowhere", "percents", open=_shown(100 - total))
 
 

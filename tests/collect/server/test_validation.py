@@ -94,6 +94,8 @@ def test_sliders_that_may_leave_something_open():
     assert codes({"mode": "sliders", "percents": {"deer": 60}}, study) == []
     assert codes({"mode": "sliders", "percents": {"deer": 60, "dog": 41}}, study) == ["over"]
     assert codes({"mode": "sliders", "percents": {"deer": 50, "dog": 20, "horse": 10}}, study) == ["nowhere"]
+    assert codes({"mode": "sliders", "percents": {"deer": 50, "dog": 20, "horse": 0}}, study) == ["nowhere"]
+    assert codes({"mode": "sliders", "percents": {"deer": 50, "horse": 0}}, study) == []
 
 
 @pytest.mark.parametrize(

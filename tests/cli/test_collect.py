@@ -120,7 +120,7 @@ def test_a_new_study_is_written_and_never_overwritten(capsys: pytest.CaptureFixt
         (["export", "animals", "-o", "responses.csv"], "must end in .jsonl"),
         (["export", "animals", "-o", "none/soft.csv"], "no folder"),
         (["export", "animals", "-o", "soft.csv", "--what", "labels"], "'what' must be one of"),
-        (["export", "animals", "-o", "soft.csv", "--method", "centroid"], "'method' must be one of"),
+        (["export", "animals", "-o", "soft.csv", "--method", "with_model"], "'method' must be one of"),
         (["export", "animals", "-o", "soft.csv", "--per", "class"], "'per' must be one of"),
         (["export", "animals", "-o", "soft.csv", "--use", "T3"], "redistribute.use"),
         (["export", "animals", "-o", "soft.csv", "--gamma", "1"], "below 1"),
@@ -178,6 +178,9 @@ def test_the_round_trip_to_aggregate(animals: Path, capsys: pytest.CaptureFixtur
     assert Path("theirs.csv").read_text() == Path("soft.csv").read_text()
     assert run(["aggregate", "votes.csv", "--method", "dawid_skene", "--out", "theirs.csv", *classes]) == 0
     assert run(["collect", "export", "animals", "-o", "soft.csv", "--method", "dawid_skene"]) == 0
+    assert Path("theirs.csv").read_text() == Path("soft.csv").read_text()
+    assert run(["aggregate", "votes.csv", "--method", "centroid", "--out", "theirs.csv", *classes]) == 0
+    assert run(["collect", "export", "animals", "-o", "soft.csv", "--method", "centroid"]) == 0
     assert Path("theirs.csv").read_text() == Path("soft.csv").read_text()
     assert run(["collect", "export", "animals", "-o", "soft-each.csv", "--per", "annotator"]) == 0
     assert Path("soft-each.csv").read_text().splitlines()[:2] == ["item,annotator,deer,horse,ship", "a,ann,0.7,0.3,0.0"]

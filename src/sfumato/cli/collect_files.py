@@ -50,7 +50,7 @@ def export(
     ] = None,
     per: Annotated[str, typer.Option(help="Soft labels per item, or per annotator.")] = "item",
     method: Annotated[
-        str, typer.Option(help="Soft labels per item: any method of sfumato aggregate; standard is the mean.")
+        str, typer.Option(help="Soft labels per item: any view or join of sfumato aggregate; standard is the mean.")
     ] = "standard",
     seed: Annotated[int, typer.Option(help="The seed of a method that draws.")] = 0,
     repeats: Annotated[bool, typer.Option("--repeats", help="Take the items that came again as well.")] = False,
@@ -143,9 +143,10 @@ def _write_soft(
         save_columns({**columns, **{name: probs[:, k] for k, name in enumerate(votes.classes)}}, out)
         return f"{votes.n_annotations:,} soft labels, one per annotator and item"
 
-    from sfumato.aggregate.methods import VIEWS
+    from sfumato.aggregate.methods import METHODS
 
-    result = VIEWS[check_choice(method, VIEWS, option="method")](votes, seed=seed)
+    known = [name for name, each in METHODS.items() if each.needs != "annotations and model"]
+    result = METHODS[check_choice(method, known, option="method")](votes, seed=seed)
     for line in result.notes:
         screen.note(line)
     soft = result.soft_labels

@@ -24,6 +24,7 @@ import sfumato as sf
 from sfumato.cli.app import run
 from sfumato.collect.demo_items import CLASSES, draw_items
 from sfumato.collect.secret_file import read_secrets
+from sfumato.collect.sessions import platform_hash
 from sfumato.collect.sqlite_store import SqliteStore
 from sfumato.collect.store import Contact, PersonRow, PlaceRow, ResponseRow
 from sfumato.collect.study_file import read_study
@@ -113,6 +114,7 @@ def test_a_new_study_is_written_and_never_overwritten(capsys: pytest.CaptureFixt
         (["start", "animals", "--study", "other"], "is a study already"),
         (["start", "texts.csv", "--study", "animals", "--panel", "9"], "its panel is 2"),
         (["start", "other.csv", "--study", "animals"], "for the items"),
+        (["start", "animals", "--public-url", "example.org"], "must begin with https://"),
         (["status", "empty"], "collect new"),
         (["status", "unstarted"], "holds no answers yet"),
         (["export", "animals", "-o", "x.csv"], "does not say what to write"),
@@ -256,13 +258,46 @@ def test_invitations_are_found_by_name_and_do_not_hold_it(animals: Path, capsys:
     assert run(["collect", "invite", "animals"]) == 2
     store = SqliteStore(animals / "study.sqlite")
     invited = Contact("cem", "invitation", links[0]["invitation"], "", {}, 5)
-    store.add_person(PersonRow(id="cem", platform="invitation", visitor="x"), invited).result()
+    visitor = platform_hash(read_secrets(animals), "invitation", links[0]["invitation"])
+    store.add_person(PersonRow(id="cem", platform="invitation", visitor=visitor), invited).result()
     store.close()
     capsys.readouterr()
     assert run(["collect", "payments", "animals", "--names", "names.txt", "-o", "payments.csv"]) == 0
     assert [each["name"] for each in rows_of("payments.csv")] == ["", "", "ann@example.org"]
     assert run(["collect", "delete-person", "animals", "ann@example.org", "--yes"]) == 0
     assert "Deleted: cem" in capsys.readouterr().out
+
+
+def test_the_ids_of_a_platform_are_found_when_the_list_of_payments_is_gone(
+    animals: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = SqliteStore(animals / "study.sqlite")
+    visitor = platform_hash(read_secrets(animals), "prolific", "pid-new")
+    store.add_person(PersonRow(id="new", platform="prolific", visitor=visitor, assigned_at=5, finished_at=9)).result()
+    store.close()
+    for path in animals.glob("payments.sqlite*"):
+        path.unlink()
+    Path("ids.txt").write_text("pid-ann\npid-new\npid-nobody\n")
+    assert run(["collect", "payments", "animals", "--names", "ids.txt", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [(each["name"], each["platform_id"], each["annotator"], each["pay"]) for each in told] == [
+        ("", "", "ann", True), ("", "", "bob", True), ("pid-new", "", "new", True),
+    ]  # fmt: skip
+
+
+def test_without_the_extra_a_server_is_refused_and_the_rest_works(
+    animals: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("starlette", "uvicorn"):
+        for loaded in [each for each in sys.modules if each.partition(".")[0] == name]:
+            monkeypatch.delitem(sys.modules, loaded)
+        monkeypatch.setitem(sys.modules, name, None)
+    for loaded in ("server", "app"):
+        monkeypatch.delitem(sys.modules, f"sfumato.collect.{loaded}", raising=False)
+    assert run(["collect", "start", "animals", "--port", "0"]) == 2
+    assert 'pip install "sfumato[collect]"' in capsys.readouterr().err
+    assert run(["collect", "status", "animals"]) == 0
+    assert run(["collect", "export", "animals", "-o", "soft.csv"]) == 0
 
 
 def test_batches_are_taken_over(animals: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -339,6 +374,7 @@ class Visitor:
 
     def __init__(self) -> None:
         self._opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        self.url = self.page = ""
 
     def visit(self, url: str, form: dict[str, str] | None = None) -> str:
         data = None if form is None else urllib.parse.urlencode(form).encode()
@@ -416,3 +452,7 @@ def test_from_a_folder_of_pictures_to_soft_labels_and_payments(
     while json.loads(admin.visit(f"{base}/api/admin/overview"))["answers"]["usable"] != 8:
         assert time.monotonic() < until
         time.sleep(0.1)
+    newcomer = Visitor()
+    while "/item" not in newcomer.url:
+        assert time.monotonic() < until
+        newcomer.visit(server.says("Study"))

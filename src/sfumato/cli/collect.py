@@ -191,6 +191,8 @@ def _serve(folder: Path, host: str, port: int, public_url: str, behind_proxy: bo
     from sfumato.collect.server import serve
     from sfumato.collect.study_file import read_study
 
+    if public_url and not public_url.startswith(("https://", "http://")):
+        raise OptionError(f"--public-url must begin with https:// or http://. Got {public_url!r} instead.")
     declared = read_study(folder)
     serve(
         declared, folder=declared.folder, host=host, port=port, public_url=public_url, behind_proxy=behind_proxy,

@@ -96,28 +96,37 @@ def payments(
 ) -> None:
     """List who is to be paid and what bonus they earned. It holds platform ids: it is no export, and not to be shared.
 
-    With --names, people who were invited are listed by name.
+    With --names, people who were invited are listed by name. The names may be ids of a platform, too: these are found
+    by their keyed hash when the list of payments is gone.
     """
     from sfumato.collect.payments import Payment, payment_list
     from sfumato.collect.secret_file import read_secrets
+    from sfumato.collect.sessions import platform_hash
 
     check_choice(layout, ("csv", "prolific"), option="layout")
     with opened(study) as (declared, store):
         told = payment_list(declared, store)
         secrets = read_secrets(declared.folder)
-    known = {_invitation_of(secrets.key("invitation name"), name): name for name in _names_in(names)}
+        visitors = {person.id: person.visitor for person in store.people()}
+    found: dict[str, str] = {}
+    for name in _names_in(names):
+        known = _invitation_of(secrets.key("invitation name"), name)
+        found |= {platform_hash(secrets, "invitation", known): name}
+        found |= {platform_hash(secrets, platform, name): name for platform in ("prolific", "mturk")}
+    named = {each.annotator: found.get(visitors[each.annotator], "") for each in told}
     if json:
-        screen.say_json([{**asdict(each), "name": known.get(each.platform_id, "")} for each in told])
+        screen.say_json([{"name": named[each.annotator], **asdict(each)} for each in told])
         return
     if layout == "prolific":
         bonuses = [[each.platform_id, f"{each.bonus:.2f}"] for each in told if each.bonus and each.platform_id]
         _give(None, bonuses, out, left=1)
         return
     head, rows = [each.name for each in fields(Payment)], [_cells(each) for each in told]
-    if known:
-        head, rows = ["name", *head], [[known.get(row[1], ""), *row] for row in rows]
+    if found:
+        head = ["name", *head]
+        rows = [[named[each.annotator], *row] for each, row in zip(told, rows, strict=True)]
     if out is None:
-        shown = [*(["name"] if known else []), "platform_id", "annotator", "pay", "minutes", "bonus", "reason"]
+        shown = [*(["name"] if found else []), "platform_id", "annotator", "pay", "minutes", "bonus", "reason"]
         screen.table(shown, [[row[head.index(name)] for name in shown] for row in rows], left=len(shown) - 3)
     else:
         _give(head, rows, out)

@@ -36,12 +36,13 @@ def list_experiments(folder: Folder = _FOLDER, json: Json = False) -> None:
     from sfumato.reproduce.expected import expected_seconds
     from sfumato.reproduce.experiment import SIZES
 
+    known = experiments()
     lines = [
         {
             "name": one.name, "title": one.title, "needs": _needs(one), "missing": _missing(one),
             **{size: expected_seconds(one, size, folder=folder) for size in SIZES},
         }
-        for one in experiments()
+        for one in known
     ]  # fmt: skip
     if json:
         screen.say_json(lines)
@@ -53,7 +54,7 @@ def list_experiments(folder: Folder = _FOLDER, json: Json = False) -> None:
                 str(line["name"]), str(line["title"]), "missing" if line["missing"] else "here",
                 *("same" if size != "smoke" and one.exact else _spoken(float(line[size])) for size in SIZES),
             ]
-            for line, one in zip(lines, experiments(), strict=True)
+            for line, one in zip(lines, known, strict=True)
         ],
         left=3,
     )  # fmt: skip

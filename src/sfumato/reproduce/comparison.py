@@ -16,7 +16,7 @@ from sfumato.reproduce.experiment import SIZES, Claim, Experiment, Run, Size
 from sfumato.reproduce.outcome import Measured
 from sfumato.reproduce.published import Printed
 from sfumato.reproduce.results import Found, Key, Results
-from sfumato.reproduce.sources import content_fingerprint, missing_data
+from sfumato.reproduce.sources import fingerprint_or_missing
 
 # Numbers that are no metric of a model, and for which less is better.
 _LOWER = ("_loss", "_error", "_divergence")
@@ -131,10 +131,14 @@ def _stored(
     for config, seed, data in known:
         by_config.setdefault((config, seed), []).append(data)
     stored = []
+    looked_at: dict[tuple[str, ...], tuple[str, str]] = {}
     for run in experiment.runs(size, seeds=seeds):
         held = by_config.get((run.config, run.seed), [])
+        if held and run.data not in looked_at:
+            looked_at[run.data] = fingerprint_or_missing(run.data)
+        data, missing = looked_at.get(run.data, ("", ""))
         # Where the data are gone, results that were made of them can still be shown.
-        data = next(iter(held), "") if missing_data(run.data) else content_fingerprint(run.data)
+        data = next(iter(held), "") if missing else data
         if data in held:
             stored.append((run, known[run.config, run.seed, data]))
     return stored

@@ -7,6 +7,7 @@ __all__ = ["size_fields", "with_differences"]
 import types
 from collections.abc import Mapping
 from dataclasses import fields, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from sfumato.errors import OptionError
@@ -30,7 +31,7 @@ def with_differences(default: Setting, given: Mapping[str, Any], *, where: str) 
     >>> with_differences(Crowd(), {"data": "rte"}, where="mine.toml").data
     'rte'
     """
-    hints = get_type_hints(type(default))
+    hints = _hints(type(default))
     for name in given:
         if name not in hints:
             raise OptionError(f"{where} sets {name!r}, which is no setting here. The settings are {', '.join(hints)}.")
@@ -40,6 +41,12 @@ def with_differences(default: Setting, given: Mapping[str, Any], *, where: str) 
 def size_fields(setting: type[DataclassInstance]) -> tuple[str, ...]:
     """Return the fields that a size may change: how long, how wide, and on how much of the data."""
     return tuple(one.name for one in fields(setting) if one.metadata.get("size"))
+
+
+@cache
+def _hints(setting: type[Any]) -> Mapping[str, Any]:
+    # Thousands of runs have the same few types, whose annotations are compiled anew at each call.
+    return get_type_hints(setting)
 
 
 def _checked(hint: Any, value: Any, name: str, where: str) -> Any:

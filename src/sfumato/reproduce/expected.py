@@ -6,7 +6,7 @@ __all__ = ["expected_seconds"]
 
 from pathlib import Path
 
-from sfumato.reproduce.experiment import Experiment, Size
+from sfumato.reproduce.experiment import SIZES, Experiment, Size
 from sfumato.reproduce.results import Results
 
 
@@ -16,15 +16,18 @@ def expected_seconds(experiment: Experiment, size: Size, *, folder: Path | None 
     A study knows the cost of a run of one core of the machine on which it was written. Where the folder holds runs of
     the experiment at any size, the estimate is scaled by how long those took beside what was expected of them.
     """
-    runs = {(run.config, run.seed): run for run in experiment.runs(size)}
-    total = sum(run.study.seconds_of(run.setting) for run in runs.values())
-    if folder is None:
+    # Seeds cost alike, and there are many: one of each stands for all.
+    runs = {run.config: run for run in experiment.runs(size, seeds=1)}
+    total = experiment.n_seeds(size) * sum(run.study.seconds_of(run.setting) for run in runs.values())
+    if folder is None or not folder.is_dir():
         return total
-    known = {(config, seed): found.seconds for (config, seed, _), found in Results(folder).known().items()}
+    known: dict[str, list[float]] = {}
+    for (config, _, _), found in Results(folder).known().items():
+        known.setdefault(config, []).append(found.seconds)
     took = planned = 0.0
-    for one in ("smoke", "small", "full"):
-        for run in experiment.runs(one):
-            if (run.config, run.seed) in known:
-                took += known[run.config, run.seed]
+    for one in SIZES:
+        for run in experiment.runs(one, seeds=1):
+            for seconds in known.get(run.config, ()):
+                took += seconds
                 planned += run.study.seconds_of(run.setting)
     return total * took / planned if planned else total

@@ -18,7 +18,7 @@ from sfumato.errors import OptionError
 from sfumato.reproduce.experiment import Experiment, Run, Size
 from sfumato.reproduce.lock import locked
 from sfumato.reproduce.results import Results
-from sfumato.reproduce.sources import content_fingerprint, missing_data
+from sfumato.reproduce.sources import fingerprint_or_missing
 
 # Done so far, of how many, and what was done last.
 Progress = Callable[[int, int, str], None]
@@ -86,13 +86,15 @@ def run_all(
     wanted: dict[tuple[str, int], _Job] = {}
     left_out: dict[str, None] = {}
     found = 0
+    looked_at: dict[tuple[str, ...], tuple[str, str]] = {}
     for experiment in experiments:
         for one in experiment.runs(size, seeds=seeds):
-            missing = missing_data(one.data)
+            if one.data not in looked_at:
+                looked_at[one.data] = fingerprint_or_missing(one.data)
+            data, missing = looked_at[one.data]
             if missing:
                 left_out[f"{experiment.name}, {one.arm}: {missing}"] = None
                 continue
-            data = content_fingerprint(one.data)
             job = _Job(experiment.name, one, size, data, folder, device, experiment.keep_predictions)
             if (one.config, one.seed, data) in known and not _lacks_predictions(job):
                 found += 1

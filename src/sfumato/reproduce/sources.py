@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["content_fingerprint", "is_public", "judged", "missing_data", "resolved"]
+__all__ = ["content_fingerprint", "fingerprint_or_missing", "is_public", "judged", "missing_data", "resolved"]
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -57,6 +57,12 @@ def content_fingerprint(names: Iterable[str]) -> str:
             stat = found.stat()
             digest.update(_hash(str(found), stat.st_size, stat.st_mtime_ns))
     return digest.hexdigest()
+
+
+def fingerprint_or_missing(names: tuple[str, ...]) -> tuple[str, str]:
+    """Return the hash of the content of *names* and an empty text, or an empty hash and what is missing."""
+    missing = missing_data(names)
+    return ("", missing) if missing else (content_fingerprint(names), "")
 
 
 def missing_data(names: Iterable[str]) -> str:

@@ -1,8 +1,8 @@
 """Soft labels of tweets' parts of speech: what a tagger gains by learning from the crowd's disagreement.
 
-Three systems, the same network and the same seeds: gold alone, soft labels alone, gold and soft labels in two heads. Soft
-metrics are measured on the development tweets (people judged those; no epoch is chosen by them), accuracy and macro-F1
-on the separate test set, which has gold alone. Takes some minutes on two cores: python bench/pos.py [--quick]
+Three systems, the same network and the same seeds: gold alone, soft labels alone, gold and soft labels in two heads.
+Soft metrics are measured on the development tweets (people judged those; no epoch is chosen by them), accuracy and
+macro-F1 on the separate test set, which has gold alone. Takes some minutes on two cores: python bench/pos.py [--quick]
 """
 
 from __future__ import annotations
@@ -89,9 +89,8 @@ def main() -> None:
         print(
             f"gold + KL − gold, {name}: {shown(gains)}, {sum(gain > 0 for gain in gains)} of {len(gains)} seeds above 0"
         )
-    print(
-        f"{min(numbers['seconds'] for numbers in found):.2f} s per epoch at best, {time.perf_counter() - began:.0f} s in all"
-    )
+    best = min(numbers["seconds"] for numbers in found)
+    print(f"{best:.2f} s per epoch at best, {time.perf_counter() - began:.0f} s in all")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A small run for the tests that stop one, or let several processes share one: python one_run.py OUT --epochs N [--slow]."""
+"""A small run for tests that stop one or let processes share one: python one_run.py OUT --epochs N [--slow]."""
 
 from __future__ import annotations
 

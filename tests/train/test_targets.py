@@ -141,7 +141,7 @@ def test_a_panel_is_drawn_once_and_without_putting_back(data):
 def test_what_cannot_be_is_refused(data):
     with pytest.raises(OptionError, match="'panel' needs of = 'annotations'"):
         at(data, "soft", {"panel": 2})
-    with pytest.raises(OptionError, match="The target 'soft' has no option 'pannel'. Is it panel"):
+    with pytest.raises(OptionError, match=r"The target 'soft' has no option 'pannel'\. Is it panel"):
         at(data, "soft", {"pannel": 2})
     with pytest.raises(OptionError, match="'panel' must be 1 or more"):
         at(data, "drawn", {"panel": 0})

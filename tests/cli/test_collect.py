@@ -148,6 +148,15 @@ def test_what_cannot_be_done_is_a_sentence(
     assert said in told
 
 
+def test_a_reference_that_is_not_there_is_told_before_the_server_starts(
+    animals: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (animals / "study.toml").read_text()
+    (animals / "study.toml").write_text(text.replace('# reference = ""', 'reference = "gold.csv"'))
+    assert run(["collect", "start", "animals", "--port", "0"]) == 2
+    assert "gold.csv cannot be read: No such file or directory." in capsys.readouterr().err.replace("\n", "")
+
+
 def test_every_export_is_what_python_computes(animals: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("responses.jsonl", "votes.csv", "soft.parquet", "people.csv", "exit.jsonl"):
         assert run(["collect", "export", "animals", "-o", name]) == 0

@@ -188,12 +188,15 @@ def _most_probable(distribution: dict[str, float]) -> str:
 
 
 def _serve(folder: Path, host: str, port: int, public_url: str, behind_proxy: bool, new_admin_secret: bool) -> None:
+    from sfumato.collect.exclusions import reference_of
     from sfumato.collect.server import serve
     from sfumato.collect.study_file import read_study
 
     if public_url and not public_url.startswith(("https://", "http://")):
         raise OptionError(f"--public-url must begin with https:// or http://. Got {public_url!r} instead.")
     declared = read_study(folder)
+    # Read when somebody hands in, long after the start: told now where it cannot be.
+    reference_of(declared)
     serve(
         declared, folder=declared.folder, host=host, port=port, public_url=public_url, behind_proxy=behind_proxy,
         new_admin_secret=new_admin_secret, announce=lambda addresses: _announce(declared, addresses),

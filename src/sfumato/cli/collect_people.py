@@ -190,8 +190,10 @@ def _names_in(path: Path | None) -> list[str]:
         return []
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read: {error}.") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not UTF-8 text.") from None
     return list(dict.fromkeys(line.strip() for line in lines if line.strip()))
 
 

@@ -27,8 +27,10 @@ def read_allocation(path: Path, items: Collection[str]) -> dict[str, tuple[str, 
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"The batches {path} cannot be read: {error}. Set batches.allocation in study.toml.") from None
+    except OSError as error:
+        raise InputError(f"The batches {path} cannot be read: {error.strerror}. Set batches.allocation.") from None
+    except UnicodeDecodeError:
+        raise FormatError(f"The batches {path} are not UTF-8 text.") from None
     told = _from_csv(text, path) if path.suffix.lower() == ".csv" else _from_json(text, path)
     known = frozenset(items)
     batches = {

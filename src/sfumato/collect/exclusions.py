@@ -14,6 +14,7 @@ __all__ = [
     "Exclusions",
     "Rules",
     "check_answers",
+    "reference_of",
     "rules_of",
     "run_exclusions",
     "verdicts",
@@ -24,7 +25,6 @@ import dataclasses
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import median
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -150,7 +150,7 @@ def run_exclusions(study: Study, store: Store, *, at: int) -> int:
 def verdicts(study: Study, store: Store) -> list[Verdict]:
     """Return what the rules say now, of those about whom they say anything; nothing is stored."""
     declared_now = rules_of(study)
-    reference = _reference(study, declared_now)
+    reference = reference_of(study)
     known = check_answers(study)
     # What the rules need of an answer is little, and there may be very many answers.
     answers: dict[str, list[_Answer]] = {person.id: [] for person in store.people()}
@@ -253,11 +253,12 @@ def _reasons(person: str, rules: Rules, seen: _Seen) -> list[str]:
     return found
 
 
-def _reference(study: Study, exclusions: Exclusions) -> dict[str, str]:
+def reference_of(study: Study) -> dict[str, str]:
     """Return the reference classes by item, where the study names a file of them."""
-    if not exclusions.reference:
+    name = rules_of(study).reference
+    if not name:
         return {}
-    path = Path(study.folder) / exclusions.reference
+    path = study.folder / name
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file)
@@ -265,7 +266,8 @@ def _reference(study: Study, exclusions: Exclusions) -> dict[str, str]:
                 raise InputError(f"{path} must have the columns item and label. It has: {reader.fieldnames or 'none'}.")
             labels: dict[str, Any] = {row["item"]: row["label"] for row in reader}
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"exclusions.reference: {path} cannot be read: {error}.") from None
+        why = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"exclusions.reference: {path} cannot be read: {why}.") from None
     for item, label in labels.items():
         if label not in study.class_names:
             raise InputError(f"{path}: the label {label!r} of item {item!r} is not one of the classes.")

@@ -192,16 +192,16 @@ def test_all_of_a_study_works_without_scripts(serve: Serve, look: Look, whole: d
     page.get_by_label("What I see").check()
     page.get_by_role("button", name="Go on").click()
     for n in range(3):
-        page.locator("[name=top]").nth(0).check(force=True)
+        page.locator("label:has([name=top])").nth(0).click()
         page.locator("[name=top_percent]").fill("70")
         if n == 1:
             # The same class twice is refused by the server, with what was said still there.
-            page.locator("[name=second]").nth(0).check(force=True)
+            page.locator("label:has([name=second])").nth(0).click()
             page.locator("[name=second_percent]").fill("10")
             page.locator("#next").click()
             expect(page.locator("#problems p")).to_have_text("The second choice is also the first. Please choose another one, or none.")
             expect(page.locator("[name=top_percent]")).to_have_value("70")
-        page.locator("[name=second]").nth(1).check(force=True)
+        page.locator("label:has([name=second])").nth(1).click()
         page.locator("[name=second_percent]").fill("30")
         page.locator("[name=others]").check()
         page.locator("#next").click()

@@ -178,21 +178,25 @@ class Pages:
     ) -> str:
         study, words = self._study, self._words
         many = len(study.classes) > _MANY
-        told = {name: value for name, value in place.items() if name != "classes"}
+        # What is nothing need not be said: an item page is to be light.
+        told = {name: value for name, value in place.items() if name != "classes" and value}
         data = {
             "csrf": csrf,
             "person": person,
-            "practice": practice,
             "place": told,
             # In the order of their positions, which go from 1 on.
             "places": [[each["place"], each.get("revision", int(each["answered"]))] for each in places],
             "mode": study.mode,
-            "chips": study.chips,
-            "exact": study.sliders_sum == "exact",
             "rule": self._rule,
             "size": study.items.size,
             "words": self._said(many),
         }
+        if practice:
+            data["practice"] = True
+        if study.mode == "chips":
+            data["chips"] = study.chips
+        if study.mode == "sliders":
+            data["exact"] = study.sliders_sum == "exact"
         legend = words(f"{study.person}.{_LEGENDS.get(study.mode, 'top')}", chips=study.chips)
         before = [each for each in places if each["position"] < place.get("position", 0)]
         return self._page(

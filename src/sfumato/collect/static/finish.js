@@ -40,4 +40,10 @@ form.addEventListener("submit", (event) => {
   proceed();
 });
 
-if (!$("work")) queue.watch({ changed: proceed });
+// On a page of its own: what the server refuses is open again, and that is where the person goes.
+function refused({ place, answer, events }) {
+  shelf.set(`draft ${place}`, { answer, events, sequence: Date.now() });
+  location.assign(`/item?place=${place}`);
+}
+
+if (!$("work")) queue.watch({ changed: proceed, taken() {}, refused });

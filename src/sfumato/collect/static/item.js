@@ -188,7 +188,8 @@ function next() {
   const done = { place: place.place, answer, seconds: time() / 1000, events, shown_at: shown, sent_at: new Date().toISOString() };
   if (!place.answer || !same(answers.full(place.answer), answer)) queue.put({ key: queue.key(), ...done });
   drafts.forget(place.place);
-  places.answered(place.place, answer);
+  Object.assign(place, { answer, draft: null });
+  places.at(place.place).answered = true;
   go(places.after(place.place)?.place);
 }
 
@@ -229,7 +230,7 @@ async function beat() {
 
 function refused(entry, message) {
   drafts.keep(entry.place, { answer: entry.answer, events: entry.events, clock: 1000 * entry.seconds, shown: entry.shown_at });
-  places.refused(entry.place);
+  places.at(entry.place).answered = false;
   go(entry.place).then(() => ($("problems").textContent = say("saving.refused", { message })));
 }
 
@@ -272,7 +273,7 @@ if ($("answer") && !page.practice) {
   });
   queue.watch({
     taken: (entry, said) => {
-      places.revised(entry.place, said.revision);
+      places.at(entry.place).revision = said.revision;
       if (said.places) elsewhere(said.places);
     },
     refused,

@@ -8,7 +8,9 @@ const known = new Map();
 const held = new Map();
 
 export let all = (page.places ?? []).map(([place, revision], n) => ({ place, position: n + 1, answered: revision > 0, revision }));
-export const position = (place) => all.find((each) => each.place === place)?.position;
+// A place that was given back is in no list any more; what is noted of it then is noted for nobody.
+export const at = (number) => all.find((each) => each.place === number) ?? {};
+export const position = (number) => at(number).position;
 export const open = () => all.filter((each) => !each.answered);
 
 // Takes the list as the server knows it, and returns the places that were answered anew elsewhere.
@@ -26,20 +28,6 @@ export function told(places) {
 }
 
 export const remember = (place) => known.set(place.place, place);
-
-export function answered(number, answer) {
-  const place = known.get(number);
-  if (place) Object.assign(place, { answer, draft: null });
-  for (const each of all) if (each.place === number) each.answered = true;
-}
-
-export function revised(number, revision) {
-  for (const each of all) if (each.place === number) each.revision = Math.max(each.revision, revision ?? 0);
-}
-
-export function refused(number) {
-  for (const each of all) if (each.place === number) each.answered = false;
-}
 
 export async function get(number) {
   if (!known.has(number)) {

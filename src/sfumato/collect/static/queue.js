@@ -4,7 +4,8 @@
 import { page, post, say, shelf } from "./page.js";
 
 const PAUSES = [1, 2, 4, 8, 15, 30];
-const told = { refused: () => {}, taken: () => {}, changed: () => {} };
+// Whom to tell what became of an answer; before there is somebody, nothing is sent.
+let told = null;
 let failed = 0;
 let timer = 0;
 let gone = "";
@@ -22,6 +23,7 @@ export function put(entry) {
 
 export function now() {
   clearTimeout(timer);
+  if (!told) return;
   if (navigator.locks) navigator.locks.request(`sfumato ${page.person}`, drain);
   else drain();
 }
@@ -74,7 +76,7 @@ export function trouble(stuck) {
 }
 
 export function watch(listeners) {
-  Object.assign(told, listeners);
+  told = listeners;
   addEventListener("online", now);
   addEventListener("pageshow", now);
   document.addEventListener("visibilitychange", () => document.hidden || now());

@@ -35,6 +35,8 @@ _DOWNLOADS = {
     "votes.csv": ("export", "text/csv; charset=utf-8"),
     "soft.csv": ("export", "text/csv; charset=utf-8"),
     "soft.parquet": ("export", "application/vnd.apache.parquet"),
+    "people.csv": ("export", "text/csv; charset=utf-8"),
+    "exit.csv": ("export", "text/csv; charset=utf-8"),
     "payments.csv": ("payments", "text/csv; charset=utf-8"),
 }
 _MOST_ITEMS = 500

@@ -42,7 +42,7 @@ def tweets(n: int = 1000) -> TrainingData:
     """Sequences as many and as long as the tweets of the set pos, of words as frequent as words are."""
     rng = np.random.default_rng(0)
     sizes = rng.integers(4, 26, n)
-    words = [f"{first}{last}" for first in "bdfglmnprst" for last in ("ird", "ouse", "eather", "usic")]
+    words = [f"w{rank}" for rank in np.minimum(rng.zipf(1.4, int(sizes.sum())), 6000)]
     ends = np.cumsum(sizes)
     examples = [
         {"tokens": words[end - size : end], "item": list(range(end - size, end))}

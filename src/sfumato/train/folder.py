@@ -47,7 +47,8 @@ if TYPE_CHECKING:
 WEIGHTS, CONFIG, MODEL, HISTORY, CARD = "weights.safetensors", "config.toml", "model.json", "history.jsonl", "README.md"
 PREDICTIONS, DEV_PREDICTIONS = "predictions.parquet", "predictions-dev.parquet"
 # What changes where and how a run is computed or told, but not what it computes.
-_OF_NO_MATTER = {"out": None, "loop": ("device", "workers", "log_every", "log_to")}
+# Nor does it matter where the data lie: what is in them has a fingerprint of its own.
+_OF_NO_MATTER = {"data": ("items", "soft", "gold", "votes"), "loop": ("device", "workers", "log_every", "log_to")}
 
 
 def open_folder(out: Path) -> None:
@@ -69,8 +70,9 @@ def settings_that_matter(config: Config) -> dict[str, Any]:
     """Return the settings that decide what comes out."""
     settings = config.to_dict()
     del settings["out"]
-    for name in _OF_NO_MATTER["loop"] or ():
-        del settings["loop"][name]
+    for table, names in _OF_NO_MATTER.items():
+        for name in names:
+            del settings[table][name]
     return settings
 
 

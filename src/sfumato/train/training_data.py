@@ -141,10 +141,10 @@ def join(
     """
     check_choice(missing, ("error", "drop"), option="missing")
     check_vocabulary(items, what="item")
-    order = _class_order(classes, soft, annotations, gold)
-    place = {name: row for row, name in enumerate(items)}
     labels = {"soft label": soft, "gold": gold, "annotation": annotations}
     _refuse_what_is_missing(labels, needs)
+    order = _class_order(classes, soft, annotations, gold)
+    place = {name: row for row, name in enumerate(items)}
     data = TrainingData(
         examples=examples,
         items=tuple(items),

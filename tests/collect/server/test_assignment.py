@@ -331,3 +331,48 @@ def test_two_tabs_that_open_the_study_at_once_get_one_batch(simulate):
         assert len(this.store.places("ann")) == 4
 
     asyncio.run(study())
+
+
+def test_an_active_study_asks_most_about_what_divides_people_and_ends_when_it_has_settled(simulate, tmp_path):
+    async def study():
+        this = simulate(6, size=2, panel=40, assignment=Settings(strategy="active", settle=0.06))
+        random, n_people = Random(3), 0
+        while True:
+            try:
+                visit = await this.come()
+            except Stop:
+                break
+            n_people += 1
+            assert n_people < 120
+            for place in visit.open_places():
+                await this.says(visit, place, random.choice(("deer", "dog")) if place.item == "i0" else "horse")
+            assert await this.desk.hand_in(visit)
+        usable = this.store.usable()
+        assert usable["i0"] == max(usable.values())
+        assert usable["i0"] > 1.5 * max(count for item, count in usable.items() if item != "i0")
+        assert max(usable.values()) < 40
+        again = Desk(this.study, this.store, read_secrets(tmp_path), clock=lambda: this.now)
+        assert not any(again.assignment.wants(item) for item in again.items)
+
+    asyncio.run(study())
+
+
+def test_an_arrival_costs_the_same_with_a_hundred_thousand_items():
+    """Counted in items looked at, not in time: a draw touches the lists it draws from, never all items."""
+    looked_at = 0
+
+    class Counted(str):
+        __slots__ = ()
+
+        def __hash__(self):
+            nonlocal looked_at
+            looked_at += 1
+            return str.__hash__(self)
+
+    items = [Counted(f"i{n}") for n in range(100_000)]
+    assignment = Assignment(study_of(25, 3), items)
+    random = Random(0)
+    looked_at = 0
+    for _ in range(20):
+        assignment.hold(assignment.choose(random)[1])
+    assert looked_at < 20 * 25 * 10

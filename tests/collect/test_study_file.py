@@ -198,3 +198,28 @@ def test_every_setting_is_told_of_in_the_documentation() -> None:
     assert [
         name for name in names(told) if f"`{name}`" not in page and f"[{name}" not in page and f".{name}]" not in page
     ] == []
+
+
+ODD_VALUES = (
+    "-1", "0", "1e300", "99999999999999999999999", "nan", "-inf", "true", '""', '" "', '"x"', '"\\u0000"', "[]",
+    '["x"]', "[1]", "[[]]", "{}", "{x = 1}", "2026-01-01", "07:30:00", "'''\n'''", f'"{"x" * 9000}"',
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("value", ODD_VALUES, ids=range(len(ODD_VALUES)))
+def test_an_odd_value_at_any_setting_is_taken_or_told(tmp_path: Path, value: str) -> None:
+    lines = every_setting(commented(title="Animals", classes=["deer", "horse"])).splitlines()
+    places = [number for number, line in enumerate(lines) if re.match(r'\w+ = (?!""")', line)]
+    assert len(places) > 60
+    refused = []
+    for place in places:
+        changed = [*lines]
+        changed[place] = f"{lines[place].partition(' = ')[0]} = {value}"
+        path = written(tmp_path, "\n".join(changed))
+        # Anything else that is raised fails the test.
+        try:
+            read_study(path)
+        except SfumatoError as error:
+            refused.append(str(error))
+    assert len(refused) > 10
+    assert all(str(tmp_path) in told for told in refused)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = ["LANGUAGES", "Language", "language"]
 
+import os
 import re
 import tomllib
 from collections.abc import Mapping
@@ -49,7 +50,8 @@ def language(named: str, *, folder: Path = Path()) -> Language:
     A file has the keys of ``en.toml``, all of them and no other, each with the same holes to fill in.
     """
     path = _FOLDER / f"{named}.toml" if named in LANGUAGES else folder / named
-    if not path.is_file():
+    # The function of os.path, for which a name that no file can have is no file.
+    if not os.path.isfile(path):
         raise InputError(f"The language {named!r} is neither {' nor '.join(LANGUAGES)}, nor a file ({path}).")
     words = _read(path)
     wanted = _shipped()

@@ -31,8 +31,12 @@ Port = Annotated[int, typer.Option(help="The port; 0 takes a free one.", min=0, 
 PublicUrl = Annotated[
     str, typer.Option(help="What the addresses begin with for others, e.g. https://study.example.org")
 ]
-BehindProxy = Annotated[bool, typer.Option(help="A proxy stands before the server, and says who comes in its headers.")]
-NewSecret = Annotated[bool, typer.Option(help="Make another admin secret; the one before is good for nothing then.")]
+BehindProxy = Annotated[
+    bool, typer.Option("--behind-proxy", help="A proxy stands before the server, and says who comes in its headers.")
+]
+NewSecret = Annotated[
+    bool, typer.Option("--new-admin-secret", help="Make another admin secret; the one before is good for nothing then.")
+]
 
 _HINTS = {
     "prolific": "Give Prolific the address as it stands, {{%…%}} included; it fills these in.",
@@ -52,7 +56,7 @@ def start(
     ],
     classes: Classes = None,
     study: Annotated[
-        Path | None, typer.Option(help="The folder of the study; NAME-study in this folder where it is not told.")
+        Path | None, typer.Option(help="The folder of a new study; NAME-study where you are if not told.")
     ] = None,
     title: Title = None,
     mode: Mode = None,

@@ -64,9 +64,10 @@ def invite(
 
 
 def exclude(study: StudyPath, json: Json = False) -> None:
-    """Apply the exclusion rules as study.toml declares them now, and keep what they say as a new run.
+    """Apply the exclusion rules as study.toml declares them now, and keep what they say.
 
-    Nothing that a person said is touched, and another run with other rules takes this one back.
+    Nothing that a person said is touched, and a run with other rules takes this one back. A run that would say what the
+    last one said is that one.
     """
     from sfumato.collect.exclusions import run_exclusions
 

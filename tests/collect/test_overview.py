@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from sfumato.collect.overview import Overview
 from sfumato.collect.redistribution import redistribution_of
 from sfumato.collect.sqlite_store import SqliteStore
 from sfumato.collect.store import PlaceRow
+from sfumato.collect.study import StudyClass
 from sfumato.collect.study_file import read_study
 from sfumato.core.agreement import observed_agreement_score
 from sfumato.core.simplex import entropy
@@ -125,3 +127,14 @@ def test_the_numbers_of_the_paper(imported_once: Path) -> None:
     assert told["repeat_change"] == pytest.approx(34 / 496)
     assert [each["agreement"] for each in people] == pytest.approx([earned[each["id"]].agreement for each in people])
     assert {each["places"] for each in people} == {27}
+
+
+def test_of_many_classes_the_most_probable_ones_are_told(make_field: Callable) -> None:
+    field = make_field()
+    classes = tuple(StudyClass(name=f"class {number}") for number in range(40))
+    study = replace(field.study, classes=classes)
+    field.says("ann", "a", field.top2("class 30", 60, "class 7", 30))
+    told = Overview(study, field.store, field.items).items()["items"][0]["distribution"]
+    assert len(told) == 12
+    assert list(told)[:2] == ["class 30", "class 7"]
+    assert list(told.values()) == pytest.approx([0.6, 0.3, *[0.1 / 38] * 10])

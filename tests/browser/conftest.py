@@ -36,7 +36,11 @@ _WHOLE: dict[str, Any] = {
     "consent": Consent(text="You will see pictures and say what they show.\n\n- You can stop at any time."),
     "instructions": Instructions(
         text="Look at each picture.\n\n- Take the time you need.",
-        quiz=(QuizQuestion(question="What is asked for?", options=("What is fashionable", "What I see"), answer="What I see"),),
+        quiz=(
+            QuizQuestion(
+                question="What is asked for?", options=("What is fashionable", "What I see"), answer="What I see"
+            ),
+        ),
     ),
     "practice": (Practice(item="shape-01.png", expected="circle", feedback="Most people would say circle."),),
     "exit": Exit(
@@ -96,13 +100,17 @@ def serve(tmp_path: Path, pictures: list[Path]) -> Iterator[Callable[..., Runnin
 
     running: list[tuple[uvicorn.Server, threading.Thread, socket.socket]] = []
 
-    def start(*, classes: Sequence[str | StudyClass] = ("circle", "square", "triangle"), n_items: int = 4, **settings: Any) -> Running:
+    def start(
+        *, classes: Sequence[str | StudyClass] = ("circle", "square", "triangle"), n_items: int = 4, **settings: Any
+    ) -> Running:
         folder = tmp_path / f"study-{len(running)}"
         (folder / "items").mkdir(parents=True)
         for picture in pictures[:n_items]:
             shutil.copy(picture, folder / "items")
         named = tuple(each if isinstance(each, StudyClass) else StudyClass(name=each) for each in classes)
-        study = Study(title="Shapes", classes=named, folder=folder, **{"items": Items(source="items", size=320)} | settings)
+        study = Study(
+            title="Shapes", classes=named, folder=folder, **{"items": Items(source="items", size=320)} | settings
+        )
         secrets, secret = with_new_admin(read_secrets(folder))
         write_secrets(folder, secrets)
         store = SqliteStore(folder / "study.sqlite", serving=True)

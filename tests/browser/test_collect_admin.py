@@ -19,7 +19,9 @@ def _is_for_everybody(page: Page, state: str) -> None:
     for scheme, options in (("dark", {"runOnly": ["color-contrast"]}), ("light", _RULES)):
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
         wrong = Axe().run(page, options=options).response["violations"]
-        assert [(each["id"], [node["html"][:160] for node in each["nodes"]]) for each in wrong] == [], f"{state}, {scheme}"
+        assert [(each["id"], [node["html"][:160] for node in each["nodes"]]) for each in wrong] == [], (
+            f"{state}, {scheme}"
+        )
     page.set_viewport_size({"width": 320, "height": 640})
     assert page.evaluate("document.documentElement.scrollWidth") == 320, f"{state} scrolls sideways"
     page.set_viewport_size(size)

@@ -150,7 +150,9 @@ def test_contradictions_are_explained_in_place_and_nothing_is_bent(serve: Serve,
     expect(_problems(page)).to_have_count(0)
     # The same class twice: both stay chosen, and the page says so.
     _row(page, "deer").get_by_text("2nd").click()
-    expect(_problems(page).first).to_have_text("The second choice is also the first. Please choose another one, or none.")
+    expect(_problems(page).first).to_have_text(
+        "The second choice is also the first. Please choose another one, or none."
+    )
     expect(page.locator("[name=top][value=deer]")).to_be_checked()
     _row(page, "horse").get_by_text("2nd").click()
     page.locator("#second-percent").fill("50")

@@ -195,7 +195,9 @@ def test_what_the_server_refuses_comes_back_and_is_explained(serve: Serve, look:
 def test_a_browser_that_keeps_nothing_still_answers_and_says_so(serve: Serve, look: Look) -> None:
     study = serve(n_items=2, mode="hard", shuffle_classes=False)
     page = look(quiet=False)
-    closed = "Object.defineProperty(window, 'localStorage', {get() { throw new DOMException('closed', 'SecurityError'); }})"
+    closed = (
+        "Object.defineProperty(window, 'localStorage', {get() { throw new DOMException('closed', 'SecurityError'); }})"
+    )
     page.add_init_script(closed)
     page.route("**/api/answers", lambda route: route.abort())
     page.goto(study.address)

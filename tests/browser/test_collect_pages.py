@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import wave
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,9 @@ def _is_for_everybody(page: Page, state: str) -> None:
 def test_the_way_through_a_study_is_for_everybody(serve: Serve, look: Look, whole: dict[str, Any]) -> None:
     described = StudyClass(name="circle", description="round, without corners", example="shape-01.png")
     classes = (described, StudyClass(name="square"), StudyClass(name="triangle"))
-    study = serve(classes=classes, n_items=6, batches=Batches(size=2, checks_per_batch=1), shuffle_classes=False, **whole)
+    study = serve(
+        classes=classes, n_items=6, batches=Batches(size=2, checks_per_batch=1), shuffle_classes=False, **whole
+    )
     page = look(quiet=False)
     page.goto(study.address)
     _is_for_everybody(page, "consent")
@@ -157,7 +160,7 @@ def test_the_pages_beside_the_way_are_for_everybody(serve: Serve, look: Look, wh
     _is_for_everybody(page, "preview")
 
 
-def test_texts_sounds_and_another_direction(serve: Serve, look: Look, tmp_path: Path) -> None:
+def test_texts_and_another_direction(serve: Serve, look: Look, tmp_path: Path) -> None:
     english = (Path(languages.__file__).parent / "languages" / "en.toml").read_text()
     other = english.replace('code = "en"', 'code = "ar"').replace('direction = "ltr"', 'direction = "rtl"')
     (tmp_path / "ar.toml").write_text(other)
@@ -199,7 +202,9 @@ def test_all_of_a_study_works_without_scripts(serve: Serve, look: Look, whole: d
             page.locator("label:has([name=second])").nth(0).click()
             page.locator("[name=second_percent]").fill("10")
             page.locator("#next").click()
-            expect(page.locator("#problems p")).to_have_text("The second choice is also the first. Please choose another one, or none.")
+            expect(page.locator("#problems p")).to_have_text(
+                "The second choice is also the first. Please choose another one, or none."
+            )
             expect(page.locator("[name=top_percent]")).to_have_value("70")
         page.locator("label:has([name=second])").nth(1).click()
         page.locator("[name=second_percent]").fill("30")
@@ -232,13 +237,59 @@ def test_amounts_work_without_scripts(serve: Serve, look: Look, mode: str) -> No
     assert study.answers() == [{"mode": mode, **told[mode]}]
 
 
+def test_many_classes_are_typed_without_scripts(serve: Serve, look: Look) -> None:
+    names = [f"class {n}" for n in range(30)]
+    study = serve(n_items=1, classes=names, shuffle_classes=False)
+    page = look(320, 640, java_script_enabled=False, quiet=False)
+    page.goto(study.address)
+    page.locator("input[name=top]").fill("class 7")
+    page.locator("input[name=second]").fill("clas 8")
+    page.locator("input[name=impossible]").first.fill("class 9")
+    page.locator("[name=top_percent]").fill("80")
+    page.locator("[name=second_percent]").fill("15")
+    page.locator("#next").click()
+    expect(page.locator("#problems p")).to_have_text("“clas 8” is not one of the classes.")
+    expect(page.locator("input[name=impossible]").first).to_have_value("class 9")
+    page.locator("input[name=second]").fill("class 8")
+    page.locator("#next").click()
+    page.get_by_role("button", name="Hand in").click()
+    expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
+    (answer,) = study.answers()
+    assert (answer["top"], answer["second"], answer["impossible"]) == ("class 7", "class 8", ["class 9"])
+
+
+def test_sounds_and_films_have_the_controls_of_the_browser(serve: Serve, look: Look, tmp_path: Path) -> None:
+    folder = tmp_path / "sounds"
+    folder.mkdir()
+    for name in ("one.wav", "two.wav"):
+        with wave.open(str(folder / name), "wb") as sound:
+            sound.setparams((1, 1, 8000, 0, "NONE", ""))
+            sound.writeframes(bytes(range(256)) * 32)
+    study = serve(items=Items(source=str(folder)), mode="hard")
+    page = look()
+    page.goto(study.address)
+    for n in (1, 2):
+        expect(page.locator("#place")).to_have_text(f"{n} of 2")
+        _is_for_everybody(page, f"sound {n}")
+        # It can be played: the first was drawn by the server, the second by the script.
+        assert page.locator("audio").evaluate("(sound) => sound.play().then(() => sound.duration)") == pytest.approx(
+            1.024
+        )
+        page.keyboard.press("Digit1")
+        page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="That was the last one")).to_be_visible()
+
+
 def test_a_page_to_answer_on_is_light(serve: Serve, look: Look) -> None:
-    """The mode that needs most, ten classes, 27 items: all of HTML, CSS and JavaScript, before anything compresses it."""
+    """The mode that needs most, ten classes, 27 items: HTML, CSS and JavaScript, before anything compresses them."""
     names = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
     study = serve(classes=names, n_items=27, batches=Batches(size=27))
     page = look()
     sizes: dict[str, int] = {}
-    page.on("response", lambda reply: sizes.update({reply.url: len(reply.body())}) if re.search(r"/item|/static/", reply.url) else None)
+    page.on(
+        "response",
+        lambda reply: sizes.update({reply.url: len(reply.body())}) if re.search(r"/item|/static/", reply.url) else None,
+    )
     page.goto(study.address)
     page.wait_for_load_state("networkidle")
     assert len(sizes) > 10

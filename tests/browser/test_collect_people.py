@@ -42,7 +42,13 @@ class _Person:
         tens = self._random.randrange(5, 11)
         self._press(f"Key{_TENS[tens - 1]}")
         names = self.page.locator("#classes bdi").all_text_contents()
-        said: dict[str, Any] = {"mode": "top2", "top": names[top], "top_percent": 10 * tens, "second": None, "second_percent": None}
+        said: dict[str, Any] = {
+            "mode": "top2",
+            "top": names[top],
+            "top_percent": 10 * tens,
+            "second": None,
+            "second_percent": None,
+        }
         self.meant[place] = said | {"impossible": [], "names": names}
 
     def rest(self, place: int) -> None:
@@ -101,7 +107,9 @@ def test_two_people_finish_27_items(serve: Callable[..., Any], look: Callable[..
     by_person = {row.person: {} for row in rows}
     for row in rows:
         by_person[row.person][row.place] = {**row.answer, "impossible": sorted(row.answer["impossible"])}
-    meant = [{n: {**said, "impossible": sorted(said["impossible"])} for n, said in each.meant.items()} for each in (ann, ben)]
+    meant = [
+        {n: {**said, "impossible": sorted(said["impossible"])} for n, said in each.meant.items()} for each in (ann, ben)
+    ]
     assert [said in meant for said in by_person.values()] == [True, True]
     inputs = [1 + sum(event["how"] != "page" for event in row.events) for row in rows]
     assert median(inputs) < _CONTROLS_OF_THE_PAPER

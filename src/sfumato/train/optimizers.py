@@ -7,7 +7,7 @@ __all__ = ["build_optimizer"]
 from torch import nn, optim
 
 from sfumato.train.config import OptimizerConfig
-from sfumato.train.row_optimizer import RowOptimizer, row_parameters
+from sfumato.train.row_optimizer import RowAdam, RowOptimizer, row_parameters
 
 
 def build_optimizer(config: OptimizerConfig, model: nn.Module) -> optim.Optimizer:
@@ -38,5 +38,5 @@ def build_optimizer(config: OptimizerConfig, model: nn.Module) -> optim.Optimize
     if config.name == "sgd":
         rows = optim.SGD(tables, lr=config.learning_rate)
     else:
-        rows = optim.SparseAdam(tables, lr=config.learning_rate, betas=(first, second))
+        rows = RowAdam(tables, lr=config.learning_rate, betas=(first, second))
     return RowOptimizer(dense, rows)

@@ -13,7 +13,7 @@ from typing import Any
 import typer
 
 REFERENCE = Path(__file__).parent / "reference"
-ROOMS = ("sfumato", "sfumato.aggregate", "sfumato.data", "sfumato.evaluate", "sfumato.train", "sfumato.errors")
+ROOMS = ("sfumato", "sfumato.aggregate", "sfumato.data", "sfumato.evaluate", "sfumato.train", "sfumato.reproduce", "sfumato.errors")
 HEAD = "<!-- Written by docs/generate.py; change the docstring or the help text, then run: make docs -->\n\n"
 
 

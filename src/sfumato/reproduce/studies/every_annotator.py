@@ -6,12 +6,10 @@ __all__ = ["EveryAnnotator", "Setting", "data_of", "measure", "seconds_of"]
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
 
 from sfumato.core.annotations import Annotations
 from sfumato.core.gold import Gold
@@ -19,12 +17,15 @@ from sfumato.core.predictions import Predictions
 from sfumato.core.responses import Response, annotations_of
 from sfumato.core.soft_labels import SoftLabels
 from sfumato.data import load
-from sfumato.evaluate import adaptive_rms_calibration_error, fgsm_loss
+from sfumato.evaluate import adaptive_rms_calibration_error
 from sfumato.reproduce.networks import config_of, epochs_and_model, network_in_words
 from sfumato.reproduce.outcome import Measured, Outcome
 from sfumato.reproduce.scored import scored
 from sfumato.reproduce.task import Task, open_task, people_of, shares_of
-from sfumato.train import Run, fit, join, needs_of
+from sfumato.train import join
+
+if TYPE_CHECKING:
+    from sfumato.train import Run
 
 Labels = Literal["hard", "random", "uniform", "cifar10h", "cifar10s"]
 _HELD_OUT = 100
@@ -87,6 +88,9 @@ Setting = EveryAnnotator
 
 def measure(setting: EveryAnnotator, *, seed: int = 0, device: str = "cpu") -> Outcome:
     """Return how the network does on CIFAR-10H's test images, and on the images of CIFAR-10S that are held out."""
+    # Not before it is needed: settings can be read, and experiments listed, without PyTorch.
+    from sfumato.train import fit, needs_of
+
     task = open_task("cifar10h", {"splits": True})
     answers = load("cifar10s").responses
     held_out, taught = _divided_images(answers)
@@ -239,28 +243,16 @@ def _with_certain(votes: Annotations, certain: SoftLabels) -> Annotations:
     )  # fmt: skip
 
 
-class _OfPixels(nn.Module):
-    """The network as a function of images alone."""
-
-    def __init__(self, model: nn.Module) -> None:
-        super().__init__()
-        self.model = model
-
-    def forward(self, images: Tensor) -> Tensor:
-        logits: Tensor = self.model({"image": images}).logits[0]
-        return logits
-
-
 def _tested(setting: EveryAnnotator, task: Task, run: Run, people: SoftLabels, on: str) -> list[Measured]:
+    from sfumato.reproduce.attacked import loss_under_attack
+
     place = {name: row for row, name in enumerate(task.items)}
     examples = [task.examples[place[name]] for name in people.items]
     predicted: Predictions = run.predictor.predict(examples, task.items).take(people.items)
     numbers = scored(predicted, gold=task.gold, people=people, on=on)
     right: NDArray[np.int64] = people.probs.argmax(axis=1)
     apart = adaptive_rms_calibration_error(predicted.probs, right, as_published=setting.as_released)
-    pixels = np.stack([example["image"] for example in examples])
-    images = torch.from_numpy(pixels).permute(0, 3, 1, 2).float() / 255
-    lost = fgsm_loss(_OfPixels(run.learner.model), images, people.probs)
+    lost = loss_under_attack(run.learner.model, examples, people)
     n = people.n_items
     return [
         *numbers,

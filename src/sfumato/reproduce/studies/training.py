@@ -6,7 +6,7 @@ __all__ = ["Setting", "Training", "data_of", "measure", "seconds_of", "trained"]
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -22,7 +22,10 @@ from sfumato.reproduce.outcome import Outcome
 from sfumato.reproduce.scored import scored
 from sfumato.reproduce.studies.views import Views, joined_views
 from sfumato.reproduce.task import Roles, Task, divided, open_task, people_of, shares_of
-from sfumato.train import Run, fit, join, needs_of
+from sfumato.train import join
+
+if TYPE_CHECKING:
+    from sfumato.train import Run
 
 _JOINS = ("average", "centroid", "temperature", "hybrid")
 # Which labels of other sets are which classes of the one that is trained on; "" takes them by name.
@@ -105,6 +108,9 @@ def measure(setting: Training, *, seed: int = 0, device: str = "cpu") -> Outcome
 
 def trained(setting: Training, *, seed: int, device: str) -> tuple[Task, Roles, Run]:
     """Return the task, how it was divided, and what came out of training."""
+    # Not before it is needed: settings can be read, and experiments listed, without PyTorch.
+    from sfumato.train import fit, needs_of
+
     setting = _of_task(setting)
     task = open_task(setting.data, setting.options, items=setting.items, gold=setting.gold)
     roles = divided(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -40,6 +42,13 @@ def test_the_list_says_what_is_needed_and_what_it_costs(capsys: pytest.CaptureFi
     assert wanted <= set(listed)
     assert listed["wright/table1"]["needs"] == ["lewidi2023/md_agreement", "mre", "pos", "rte"]
     assert listed["collins/table1"]["full"] > listed["collins/table1"]["small"] > listed["collins/table1"]["smoke"] > 0
+
+
+def test_experiments_are_listed_without_pytorch() -> None:
+    code = "import sys; sys.modules['torch'] = None; from sfumato.cli.app import run; sys.exit(run(['reproduce', 'list']))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "collins/table1" in done.stdout
 
 
 def test_run_then_show_then_report(panels: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -207,6 +207,8 @@ def test_status_exclude_and_payments(animals: Path, capsys: pytest.CaptureFixtur
     assert run(["collect", "status", "animals", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["answers"]["usable"] == 4
     text = (animals / "study.toml").read_text()
+    assert run(["collect", "export", "animals", "-o", "soft.csv"]) == 0
+    assert "have not run yet" in capsys.readouterr().err
     rule = text.replace("# same_class_above = 1.0 ", "same_class_above = 0.1").replace(
         "# least_answers = 5", "least_answers = 1"
     )
@@ -219,6 +221,8 @@ def test_status_exclude_and_payments(animals: Path, capsys: pytest.CaptureFixtur
     capsys.readouterr()
     assert run(["collect", "exclude", "animals", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["verdicts"] == []
+    assert run(["collect", "export", "animals", "-o", "soft.csv"]) == 0
+    assert "have not run yet" not in capsys.readouterr().err
     assert run(["collect", "payments", "animals", "-o", "payments.csv"]) == 0
     assert "2 people, 2 to be paid, bonuses of 3.00 USD in all" in capsys.readouterr().out
     told = rows_of("payments.csv")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli import screen
-from sfumato.cli.collect_study import StudyPath, counted, opened
+from sfumato.cli.collect_study import StudyPath, counted, note_old_rules, opened
 from sfumato.errors import OptionError, check_choice
 
 if TYPE_CHECKING:
@@ -77,6 +77,8 @@ def export(
     check_writable(out)
     chosen = Chosen(left_out=left_out, repeats=repeats, finished=finished, as_published=as_published)
     with opened(study) as (declared, store), screen.working("Writing"):
+        if kind != "exit":
+            note_old_rules(declared, store)
         rule = redistribution_of(declared, use=use, rule=redistribute, gamma=gamma)
         if kind == "soft":
             told = _write_soft(declared, store, rule, chosen, out, per=per, method=method, seed=seed)

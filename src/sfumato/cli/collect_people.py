@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli import screen
-from sfumato.cli.collect_study import StudyPath, counted, opened
+from sfumato.cli.collect_study import StudyPath, counted, note_old_rules, opened
 from sfumato.errors import InputError, OptionError, check_choice
 
 if TYPE_CHECKING:
@@ -106,6 +106,7 @@ def payments(
 
     check_choice(layout, ("csv", "prolific"), option="layout")
     with opened(study) as (declared, store):
+        note_old_rules(declared, store)
         told = payment_list(declared, store)
         secrets = read_secrets(declared.folder)
         visitors = {person.id: person.visitor for person in store.people()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["StudyPath", "counted", "opened"]
+__all__ = ["StudyPath", "counted", "note_old_rules", "opened"]
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sfumato.cli import screen
 from sfumato.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,6 +36,14 @@ def opened(path: Path) -> Iterator[tuple[Study, SqliteStore]]:
         yield study, store
     finally:
         store.close()
+
+
+def note_old_rules(study: Study, store: SqliteStore) -> None:
+    """Remark it where what is left out or not paid was decided by other rules than study.toml declares now."""
+    from sfumato.collect.exclusions import rules_have_run
+
+    if not rules_have_run(study, store):
+        screen.note("The exclusion rules of study.toml have not run yet. Run them with: sfumato collect exclude")
 
 
 def counted(number: int, one: str = "person", many: str = "people") -> str:

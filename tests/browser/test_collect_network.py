@@ -104,6 +104,37 @@ def test_without_network_one_goes_on_and_every_answer_arrives_once(serve: Serve,
     assert page.evaluate("Object.keys(localStorage).filter((name) => / (send|draft) /.test(name))") == []
 
 
+def test_ten_minutes_without_network_change_nothing(serve: Serve, look: Look) -> None:
+    study = serve(n_items=3, mode="top1", shuffle_classes=False)
+    page = look(quiet=False)
+    page.clock.install()
+    with page.expect_response("**/api/places/3"):
+        page.goto(study.address)
+    page.context.set_offline(True)
+    # Nothing tells the page that the network is back: it has to try by itself.
+    page.evaluate("addEventListener('online', (event) => event.stopImmediatePropagation(), true)")
+    _press(page, "Digit1", "KeyI", "Enter")
+    _place(page, "2 of 3")
+    _press(page, "Digit3", "KeyR")
+    for _ in range(20):
+        page.clock.run_for(30_000)
+    expect(page.locator("#saving")).to_contain_text("Answers waiting here: 1")
+    assert study.responses() == []
+    page.context.set_offline(False)
+
+    def sent() -> bool:
+        page.clock.run_for(5_000)
+        return not _waiting(page)
+
+    _until(page, sent, "the answer was not sent")
+    assert study.answers() == [{"mode": "top1", "top": "circle", "top_percent": 80}]
+    assert len(study.responses(latest=False)) == 1
+    expect(page.locator("[name=top][value=triangle]")).to_be_checked()
+    page.reload()
+    expect(page.locator("[name=top][value=triangle]")).to_be_checked()
+    expect(page.locator("#top-percent")).to_have_value("40")
+
+
 def test_an_answer_whose_acknowledgement_was_lost_counts_once(serve: Serve, look: Look) -> None:
     study = serve(n_items=2, mode="hard", shuffle_classes=False)
     page = look(quiet=False)

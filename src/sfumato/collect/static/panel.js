@@ -99,6 +99,6 @@ export function lead({ field, name }) {
 
 export function hear(input) {
   for (const rank of RANKS) hearSlider($(`rate-${rank}`), (value, how) => input(`${rank}_percent`, value, undefined, how));
-  $("others")?.addEventListener("change", ({ target }) => input("others", target.checked, undefined, "pointer"));
+  $("others")?.addEventListener("change", ({ target }) => input("others", target.checked, undefined, "control"));
   $("undo").addEventListener("click", input.undo);
 }

@@ -72,22 +72,22 @@ export function hear(input, end) {
   const said = { top: (each) => each.value, second: (each) => each.value, impossible: (each) => each.checked };
   document.addEventListener("change", ({ target }) => {
     const { name, value } = target;
-    if (said[name]) input(name, said[name](target), name === "impossible" ? value : undefined, "pointer");
+    if (said[name]) input(name, said[name](target), name === "impossible" ? value : undefined, "control");
     else end();
   });
   hearSlider(list, (value, how, target) => input("amount", value, nameOf(target), how));
   list.addEventListener("click", (event) => {
     const { target } = event;
     // A second choice that is chosen again is taken back.
-    if (target.name === "second" && input.answer().second === target.value) input("second", null, undefined, "pointer");
+    if (target.name === "second" && input.answer().second === target.value) input("second", null, undefined, "control");
     const step = target.closest(".step");
-    if (step) input.step(nameOf(step), step.matches(".more") ? 1 : -1, "pointer");
+    if (step) input.step(nameOf(step), step.matches(".more") ? 1 : -1, "control");
     const label = counted && target.closest("label");
     if (!label) return;
     event.preventDefault();
     const name = nameOf(label);
     pick(name);
-    if (page.mode === "chips") input.step(name, 1, "pointer");
+    if (page.mode === "chips") input.step(name, 1, "control");
     else made.get(name).range.focus();
   });
   list.addEventListener("focusin", ({ target }) => counted && pick(nameOf(target)));

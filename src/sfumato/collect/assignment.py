@@ -82,6 +82,14 @@ class Assignment:
         settled = self._active and self._settled(item)
         return self._levels.of(item) < self._panel and not settled
 
+    def has_room(self) -> bool:
+        """Return whether there is anything to ask the next person."""
+        if self._batches:
+            return min(self._people_on.values()) < self._panel
+        if self._active:
+            return any(self.wants(item) for item in self._items)
+        return any(self._levels.at(level) for level in range(self._panel))
+
     def batch_has_room(self, batch: str) -> bool:
         """Return whether one more person is to have a batch of the allocation file."""
         return self._people_on.get(batch, 0) < self._panel

@@ -155,14 +155,19 @@ class Desk:
 
     async def come_in(self, person: str, *, platform: str, visitor: str = "", contact: Contact | None = None) -> Visit:
         """Add somebody who agreed to take part, or find them where they have come before under the same *visitor*."""
-        if self.state != "open":
-            raise Stop(self.state)
         now = self.now()
         row = PersonRow(id=person, platform=platform, visitor=visitor, arrived_at=now, seen_at=now, consented_at=now)
         added = await asyncio.wrap_future(self.store.add_person(row, contact))
         visit = self.visits.of(added.id)
         assert visit is not None  # noqa: S101  # it was written just now
         return visit
+
+    def check_room(self) -> None:
+        """Tell somebody new at the door, not after they have read and practised, that there is nothing to do."""
+        if self.state != "open":
+            raise Stop(self.state)
+        if not self.assignment.has_room():
+            raise Stop("full" if self._working else "closed")
 
     def alive(self, visit: Visit) -> None:
         """Note a sign of life."""
@@ -230,12 +235,9 @@ class Desk:
                 await self._take_back(visit)
 
     async def _assign(self, visit: Visit) -> None:
-        if self.state != "open":
-            raise Stop(self.state)
+        self.check_room()
         random = Random(f"{self.study.seed}\0batch\0{self._n_assigned}")
         batch, items = self.assignment.choose(random)
-        if not items:
-            raise Stop("full" if self._working else "closed")
         self._n_assigned += 1
         places = self._lay_out(random, visit.row.id, items, first=1)
         # Held before it is written, since others may come while it is.

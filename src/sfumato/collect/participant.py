@@ -81,11 +81,10 @@ class Participant:
     async def _inside(self, session: Session) -> Response:
         visit = self._desk.visits.of(session.person)
         if visit is None:
-            if self._desk.state != "open":
-                return self._html(self._pages.closed(self._desk.state))
-            if self._study.consent.text:
-                return self._door.go("/consent")
             try:
+                self._desk.check_room()
+                if self._study.consent.text:
+                    return self._door.go("/consent")
                 visit = await self._come_in(session.person, _untold(session, self._study.platform.kind))
             except Stop as stop:
                 return self._stopped(stop)
@@ -132,8 +131,10 @@ class Participant:
         visit = self._desk.visits.of(session.person)
         if visit is not None:
             return self._door.go(self._desk.next_page(visit))
-        if self._desk.state != "open":
-            return self._html(self._pages.closed(self._desk.state))
+        try:
+            self._desk.check_room()
+        except Stop as stop:
+            return self._stopped(stop)
         if not self._study.consent.text:
             return self._door.go("/")
         if request.method != "POST":
@@ -144,10 +145,7 @@ class Participant:
             contact = contact_of(arrival, person=session.person, at=self._desk.now())
             end = ending_of(self._study, contact, code=self._study.platform.screen_out_code, screened=True)
             return self._html(self._pages.screened(code=end.code, link=end.link))
-        try:
-            visit = await self._come_in(session.person, arrival)
-        except Stop as stop:
-            return self._stopped(stop)
+        visit = await self._come_in(session.person, arrival)
         return self._door.keep(
             self._door.go(self._desk.next_page(visit)), request, Session(visit.row.id, self._desk.now())
         )

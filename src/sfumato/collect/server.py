@@ -21,6 +21,8 @@ from sfumato.errors import InputError, MissingExtraError
 
 _LOG_BYTES, _LOGS = 10_000_000, 3
 _SECONDS_TO_END = 10
+# More connections than this are answered with 503 before they take memory; a study has some hundred people at once.
+_MOST_AT_ONCE = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,8 @@ def serve(
 
             config = uvicorn.Config(
                 app, lifespan="on", log_config=None, access_log=False, proxy_headers=False, server_header=False,
-                timeout_graceful_shutdown=_SECONDS_TO_END, ws="none",
+                timeout_graceful_shutdown=_SECONDS_TO_END, timeout_keep_alive=30, limit_concurrency=_MOST_AT_ONCE,
+                ws="none",
             )  # fmt: skip
             Server(config).run(sockets=[listening])
         finally:
@@ -110,15 +113,17 @@ def serve(
 
 
 def _listen(host: str, port: int) -> socket.socket:
+    listening = None
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listening = socket.socket(family, kind, protocol)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)
     except OSError as error:
+        if listening is not None:
+            listening.close()
         reason = error.strerror or str(error)
         raise InputError(f"Port {port} of {host} cannot be had: {reason}. Take another one with --port.") from None
-    listening.set_inheritable(True)
     return listening
 
 

@@ -153,6 +153,7 @@ class Simulation:
 
     async def come(self):
         self.number += 1
+        self.desk.check_room()
         visit = await self.desk.come_in(f"p{self.number}", platform="plain")
         await self.desk.settle(visit)
         return visit

@@ -180,6 +180,19 @@ def test_no_places_left_is_said(opened):
     late = study.browser()
     assert "All places are taken" in late.page
     assert late.status == 200
+    assert len(study.store.people()) == 1
+
+
+def test_who_comes_when_nothing_is_left_is_told_at_the_door(opened, full):
+    study = opened(replace(full, batches=Batches(size=12, panel=1)))
+    first, second = study.browser(), study.browser()
+    assert (first.path, second.path) == ("/consent", "/consent")
+    first.post("/consent", agree="yes").post("/instructions", **{"quiz-0": "0"})
+    first.post("/practice", place="1", key=first.field("key"), mode="top2", top="deer", top_percent="90")
+    assert first.post("/practice", seen="1").path == "/item"
+    assert "All places are taken" in second.post("/consent", agree="yes").page
+    assert "All places are taken" in study.browser().page
+    assert len(study.store.people()) == 1
 
 
 @pytest.mark.parametrize(("state", "words"), [("paused", "A short break"), ("closed", "This study has ended")])

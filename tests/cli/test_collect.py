@@ -366,7 +366,7 @@ class Started:
 
     def stop(self) -> None:
         self.process.send_signal(signal.SIGINT)
-        self.process.communicate(timeout=30)
+        self.told += self.process.communicate(timeout=30)[0]
 
 
 @pytest.fixture
@@ -379,7 +379,8 @@ def started() -> Iterator[Callable[..., Started]]:
 
     yield start
     for each in running:
-        each.stop()
+        if each.process.poll() is None:
+            each.stop()
 
 
 class Visitor:
@@ -425,6 +426,9 @@ def test_the_demo_starts_says_where_and_stops(started: Callable[..., Started]) -
     assert again.returncode == 2
     assert "Another server" in again.stderr
     assert run(["collect", "demo", "--mode", "hard"]) == 2
+    server.stop()
+    assert server.process.returncode == 0
+    assert "collect export shapes-study" in server.told
 
 
 def test_from_a_folder_of_pictures_to_soft_labels_and_payments(

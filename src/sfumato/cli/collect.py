@@ -205,6 +205,7 @@ def _serve(folder: Path, host: str, port: int, public_url: str, behind_proxy: bo
         declared, folder=declared.folder, host=host, port=port, public_url=public_url, behind_proxy=behind_proxy,
         new_admin_secret=new_admin_secret, announce=lambda addresses: _announce(declared, addresses),
     )  # fmt: skip
+    screen.note(f"Stopped. Write what was said with: sfumato collect export {folder} -o votes.csv")
 
 
 def _announce(declared: Study, addresses: Addresses) -> None:

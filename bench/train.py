@@ -167,7 +167,7 @@ def main() -> None:
     )
     print(f"POS tagger, 1,000 tweets: {soft_time:.2f} s of one core per epoch")
     print(f"  soft ÷ hard labels {soft_time / hard_time:.3f}   ours ÷ bare loop {soft_time / bare_time:.3f}")
-    pictures, config = images(given.images), settings("resnet34a", "soft", 128)
+    pictures, config = images(given.images), settings("resnet34a", "soft", max(given.images // 4, 1))
     our_time, bare_time = compared(given.rounds, lambda: ours(pictures, config), lambda: bare(pictures, config))
     print(f"ResNet-34A, {given.images} images: ours ÷ bare loop {our_time / bare_time:.3f}")
     try:

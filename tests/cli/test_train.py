@@ -104,6 +104,7 @@ WRONG = {
     "no such file": (["--items", "none.csv", "--soft", "soft.csv", "--model", "mlp"], "none.csv"),
     "no such loss": (["--items", "items.csv", "--soft", "soft.csv", "--loss", "softer"], "must be one of hard"),
     "no such config": (["colins"], "There is no file colins. Give a TOML file, or one of the names collins-"),
+    "a table for settings": (["items.csv"], "items.csv is a table and no file of settings. Give items with --items"),
     "no such setting": (["--items", "items.csv", "--soft", "soft.csv", "--set", "loop.clipp=1"], "Is it loop.clip?"),
     "a word for a number": (
         ["--items", "items.csv", "--soft", "soft.csv", "--set", "loop.clip=x"],
@@ -191,6 +192,9 @@ def test_what_is_not_a_run_cannot_predict(folder: Path, capsys: pytest.CaptureFi
     assert run(["train", "predict", "empty", "items.csv"]) == 2
     assert "empty is not the folder of a run that has ended" in " ".join(capsys.readouterr().err.split())
     assert run(["train", "--items", "items.csv", "--soft", "soft.csv", "--out", "run", "--epochs", "1", *SMALL]) == 0
+    (folder / "texts.csv").write_text("item,text\na,Rain\n")
+    assert run(["train", "predict", "run", "texts.csv"]) == 2
+    assert "The model was taught features, and these are texts" in " ".join(capsys.readouterr().err.split())
     (folder / "wide.csv").write_text("item,x,y,z\na,1,2,3\n")
     assert run(["train", "predict", "run", "wide.csv"]) == 2
     (folder / "run" / "weights.safetensors").write_bytes(b"nonsense")

@@ -162,6 +162,9 @@ def test_a_run_that_has_ended_gives_its_result_again_without_learning(features, 
     assert same(weights(first), weights(again))
     assert first.scores == again.scores
     assert first.best_epoch == again.best_epoch
+    assert [path.name for path in (tmp_path / "run").glob("*.safetensors")] == ["weights.safetensors"]
+    third = fit(features(), settings(), out=tmp_path / "run")
+    assert same(weights(first), weights(third))
 
 
 def test_another_run_in_the_same_folder_is_refused(features, settings, tmp_path):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sfumato.train.plan import Plan
 
 _SHOWN = 10
+_TABLES = (".csv", ".tsv", ".jsonl", ".parquet", ".arrow", ".npz", ".gz")
 _PRETRAINED = {
     "optimizer": {"learning_rate": 2e-5},
     "schedule": {"name": "linear"},
@@ -190,6 +191,10 @@ def _config(name: str | None, model: str | None, flags: dict[str, Any], pairs: S
 
     chosen = Config()
     if name is not None:
+        if Path(name).suffix.lower() in _TABLES:
+            raise OptionError(
+                f"{name} is a table and no file of settings. Give items with --items, labels with --soft."
+            )
         shipped = shipped_configs()
         chosen = read_config(shipped[name] if name in shipped and not Path(name).exists() else name)
     settings = {**flags, **dict(map(_setting, pairs))}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = [
     "HISTORY",
+    "WEIGHTS",
     "check_same_run",
     "config_text",
     "data_fingerprint",
@@ -125,8 +126,10 @@ def write_folder(run: Run, data: TrainingData, config: Config, settings: Mapping
     save_weights(out, WEIGHTS, run.learner.state_dict())
     write_whole(out / CONFIG, config_text(config))
     annotators = () if data.annotations is None else data.annotations.annotators
-    model = {"version": __version__, "classes": data.classes, "annotators": annotators, "settings": settings,
-             "origin": run.predictor.origin.to_dict()}  # fmt: skip
+    model = {
+        "version": __version__, "kind": data.kind, "classes": data.classes, "annotators": annotators,
+        "settings": settings, "origin": run.predictor.origin.to_dict(),
+    }  # fmt: skip
     write_whole(out / MODEL, json.dumps(model, ensure_ascii=False, indent=1))
     if "test" in run.predictions and "dev" in run.predictions:
         run.predictions["dev"].save(out / DEV_PREDICTIONS)
@@ -143,7 +146,7 @@ def load_predictor(folder: Path, *, device: str = "cpu") -> Predictor:
     try:
         model = json.loads(path.read_text(encoding="utf-8"))
         settings, classes, annotators = model["settings"], tuple(model["classes"]), tuple(model["annotators"])
-        origin = Origin.from_dict(model["origin"])
+        origin, kind = Origin.from_dict(model["origin"]), model["kind"]
     except OSError:
         raise InputError(
             f"{folder} is not the folder of a run that has ended: there is no {MODEL} that can be read."
@@ -159,7 +162,7 @@ def load_predictor(folder: Path, *, device: str = "cpu") -> Predictor:
         raise InputError(f"The weights in {folder} are not those of the model in {MODEL} ({reason}).") from None
     learner.to(device_named(device)).eval()
     collate = MODELS[config.model.name].collator(settings)
-    return Predictor(learner, collate, classes, annotators, config.loop, origin)
+    return Predictor(learner, collate, kind, classes, annotators, config.loop, origin)
 
 
 def config_text(config: Config) -> str:

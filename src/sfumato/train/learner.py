@@ -19,7 +19,7 @@ from sfumato.train.objective import Objective, Shape
 from sfumato.train.objectives import OBJECTIVES
 from sfumato.train.options import checked_options
 from sfumato.train.targets import Targets, make_targets, target_needs
-from sfumato.train.training_data import Example, TrainingData
+from sfumato.train.training_data import KIND_WORDS, Example, TrainingData
 
 _LISTED = 5
 
@@ -96,7 +96,7 @@ def prepare(data: TrainingData, config: Config) -> Learning:
     if kind not in architecture.kinds:
         fitting = ", ".join(name for name, each in MODELS.items() if kind in each.kinds)
         raise OptionError(
-            f"The model '{config.model.name}' cannot see items that are {_THINGS[kind]}. Choose one of {fitting}."
+            f"The model '{config.model.name}' cannot see items that are {KIND_WORDS[kind]}. Choose one of {fitting}."
         )
     options = checked_options(architecture.settings, config.model.options, what=f"The model '{config.model.name}'")
     settings = architecture.settings([data.examples[number] for number in numbers], kind, **options)
@@ -130,15 +130,6 @@ def build_learner(
     model = architecture.build(settings, n_classes, kind.n_heads, pretrained)
     objective = kind(Shape(n_classes, n_annotators, int(model.width)), **options)  # type: ignore[arg-type]
     return Learner(model, objective)
-
-
-_THINGS = {
-    "text": "texts",
-    "text pair": "pairs of texts",
-    "image": "images",
-    "features": "features",
-    "tokens": "tokens",
-}
 
 
 def _names(data: TrainingData, step: NDArray[np.int64]) -> str:

@@ -13,7 +13,7 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -234,7 +234,8 @@ def fit(data: TrainingData, config: Config, *, out: str | Path | None = None, pr
         dashboard.close()
     chosen = best_epoch if best_weights is not None else len(history.epochs()) or loop.epochs
     predictor = Predictor(
-        learner, collate, data.classes, () if data.annotations is None else data.annotations.annotators, loop,
+        learner, collate, data.kind, data.classes,
+        () if data.annotations is None else data.annotations.annotators, loop,
         Origin(f"train {config.model.name} {config.loss.name}", options=settings, seed=seed, fingerprint=fingerprint),
     )  # fmt: skip
     predictions, numbers = {}, {}
@@ -246,6 +247,11 @@ def fit(data: TrainingData, config: Config, *, out: str | Path | None = None, pr
     run = Run(learner, predictor, predictions, numbers, history.records, chosen, metric, out)
     if out is not None and main:
         folder.write_folder(run, data, config, learning.settings)
+        last = load_checkpoint(out)
+        if last is not None and last.best_weights not in (None, folder.WEIGHTS):
+            # They lie in the folder twice now.
+            save_checkpoint(replace(last, best_weights=folder.WEIGHTS), out)
+            (out / str(last.best_weights)).unlink()
     accelerator.wait_for_everyone()
     return run
 

@@ -24,7 +24,7 @@ from sfumato.train.config import LoopConfig
 from sfumato.train.devices import out_of_memory
 from sfumato.train.learner import Learner
 from sfumato.train.models import Collate
-from sfumato.train.training_data import Example, TrainingData, lengths_of
+from sfumato.train.training_data import KIND_WORDS, Example, Kind, TrainingData, kind_of, lengths_of
 
 Logits = NDArray[np.float32]
 
@@ -38,6 +38,7 @@ class Predictor:
 
     learner: Learner
     collate: Collate
+    kind: Kind
     classes: tuple[str, ...]
     annotators: tuple[str, ...]
     loop: LoopConfig
@@ -50,6 +51,7 @@ class Predictor:
 
         With *annotator*, what that person would say.
         """
+        self._check(examples)
         who = None if annotator is None else self._code_of(annotator)
         numbers = np.arange(len(examples))
         batches = _batches(examples, numbers, self.loop.batch_size)
@@ -60,6 +62,7 @@ class Predictor:
 
     def embed(self, examples: Sequence[Example]) -> NDArray[np.float32]:
         """Return what the heads see of each example, shape (n_items in the examples, width), in their order."""
+        self._check(examples)
         device = next(self.learner.parameters()).device
         self.learner.eval()
         parts = []
@@ -76,6 +79,17 @@ class Predictor:
         from sfumato.train.folder import load_predictor
 
         return load_predictor(Path(folder), device=device)
+
+    def _check(self, examples: Sequence[Example]) -> None:
+        kinds = {kind_of(example) for example in examples}
+        if not kinds:
+            raise InputError("There are no items to say anything of.")
+        if kinds != {self.kind}:
+            other = KIND_WORDS[(kinds - {self.kind}).pop()]
+            raise InputError(
+                f"The model was taught {KIND_WORDS[self.kind]}, and these are {other}. "
+                "Give items like those that it learned from."
+            )
 
     def _code_of(self, annotator: str) -> int:
         if annotator not in self.annotators:

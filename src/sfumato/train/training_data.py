@@ -6,7 +6,7 @@ leaves out what does not match and says how much, whichever was asked for.
 
 from __future__ import annotations
 
-__all__ = ["SPLITS", "Example", "Kind", "TrainingData", "join", "kind_of", "lengths_of"]
+__all__ = ["KIND_WORDS", "SPLITS", "Example", "Kind", "TrainingData", "join", "kind_of", "lengths_of"]
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,6 +25,9 @@ from sfumato.errors import InputError, OptionError, check_choice
 # holds the row of its item, or of each token's item (−1: nobody is asked about that token).
 Example = Mapping[str, Any]
 Kind = Literal["text", "text pair", "image", "features", "tokens"]
+KIND_WORDS: Mapping[Kind, str] = {
+    "text": "texts", "text pair": "pairs of texts", "image": "images", "features": "features", "tokens": "tokens"
+}  # fmt: skip
 SPLITS = ("train", "dev", "test")
 
 

@@ -160,7 +160,9 @@ def _settings(
     config, tokenizer = _fetched(pretrained, kind)
     if layers is not None:
         if not 1 <= layers <= config.num_hidden_layers:
-            raise OptionError(f"The option 'layers' must be from 1 to {config.num_hidden_layers}. Got {layers} instead.")
+            raise OptionError(
+                f"The option 'layers' must be from 1 to {config.num_hidden_layers}. Got {layers} instead."
+            )
         config.num_hidden_layers = layers  # the lower ones of the encoder; the others are left out
     special = tokenizer.num_special_tokens_to_add(pair=kind == "text pair")
     limits = [max_length, _LONGEST if tokenizer.model_max_length > 10**6 else tokenizer.model_max_length]
@@ -238,12 +240,17 @@ def _quiet() -> Iterator[None]:
     from transformers.utils import logging as chatter
 
     before, bars = chatter.get_verbosity(), chatter.is_progress_bar_enabled()
+    hub = logging.getLogger("huggingface_hub")
+    hub_before = hub.level
     chatter.set_verbosity(logging.ERROR)
+    # It would tell of each attempt to reach a hub that cannot be reached; the last one is told in our sentence.
+    hub.setLevel(logging.CRITICAL)
     chatter.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
         yield
     finally:
         chatter.set_verbosity(before)
+        hub.setLevel(hub_before)
         if bars:
             chatter.enable_progress_bar()  # type: ignore[no-untyped-call]
 

@@ -1,0 +1,88 @@
+"""The pages as text: what others wrote stays text, and whatever a draft holds, there is a page."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, get_args
+
+import pytest
+
+from sfumato.collect.admin_pages import AdminPages
+from sfumato.collect.assets import Assets
+from sfumato.collect.languages import LANGUAGES
+from sfumato.collect.pages import Pages
+from sfumato.collect.study import Consent, Instructions, Mode, Study, StudyClass
+
+_EVIL = "<script>alert('1')</script>\"&"
+
+
+def _study(**settings: Any) -> Study:
+    return Study(
+        **{"title": _EVIL, "classes": (StudyClass(name=_EVIL, description=_EVIL), StudyClass(name="b"))} | settings
+    )
+
+
+def _place(**told: Any) -> dict[str, Any]:
+    return {
+        "place": 1, "position": 1, "of": 1, "kind": "main", "note": _EVIL, "draft": None, "draft_sequence": 0,
+        "draft_events": [], "answer": None, "revision": 0, "item": {"kind": "text", "media": "", "text": _EVIL, "alt": ""},
+        "classes": [{"name": _EVIL, "description": _EVIL}, {"name": "b", "description": ""}],
+    } | told  # fmt: skip
+
+
+def _item(study: Study, place: dict[str, Any]) -> str:
+    places = [{"place": 1, "position": 1, "answered": False, "revision": 0}]
+    return Pages(study).item(
+        place, csrf=_EVIL, key=_EVIL, person=_EVIL, places=places, errors=[{"field": "top", "message": _EVIL}]
+    )
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+@pytest.mark.parametrize("mode", get_args(Mode))
+def test_what_others_wrote_stays_text(mode: Any, code: str) -> None:
+    study = _study(
+        mode=mode,
+        language=code,
+        question=_EVIL,
+        contact=_EVIL,
+        consent=Consent(text=_EVIL),
+        instructions=Instructions(text=_EVIL),
+    )
+    pages = Pages(study)
+    admin = AdminPages(study)
+    thing = {
+        "id": _EVIL,
+        "kind": "text",
+        "text": _EVIL,
+        "answers": 2,
+        "distribution": {_EVIL: 1.0},
+        "entropy": 0.0,
+        "agreement": None,
+    }
+    made = [
+        _item(study, _place()), _item(study, _place(draft={"top": _EVIL, "impossible": [_EVIL]})),
+        pages.consent(csrf=_EVIL), pages.instructions(csrf=_EVIL), pages.practice(_place(), csrf=_EVIL, key="k"), pages.trouble(500, _EVIL),
+        pages.feedback(_place(), csrf=_EVIL, feedback=_EVIL, right=False), pages.done(code=_EVIL, link=_EVIL),
+        admin.items({"total": 1, "by": "entropy", "offset": 0, "items": [thing]}, csrf=_EVIL),
+    ]  # fmt: skip
+    for page in made:
+        assert "<script>alert" not in page
+        # Nor does anything leave an attribute: no quote that was written by others stands unescaped.
+        assert "alert('1')" not in page
+        # The policy of the pages allows no style and no script within them.
+        assert not re.search(r"<script(?! type=\"module\" src=)|style=|\son\w+=", page)
+
+
+@pytest.mark.parametrize(
+    "draft", [{"impossible": 5}, {"top": ["x"]}, {"top_percent": {}}, {"chips": []}, {"percents": {"b": None}}]
+)
+@pytest.mark.parametrize("mode", get_args(Mode))
+def test_whatever_a_draft_holds_there_is_a_page(mode: Any, draft: dict[str, Any]) -> None:
+    assert "</html>" in _item(_study(mode=mode), _place(draft=draft))
+
+
+def test_a_version_of_the_static_files_has_its_own_address() -> None:
+    assets = Assets()
+    assert assets.version == Assets().version
+    page = _item(_study(), _place())
+    assert page.count(f"/static/{assets.version}/") == 2

@@ -25,7 +25,8 @@ def _study(**settings: Any) -> Study:
 def _place(**told: Any) -> dict[str, Any]:
     return {
         "place": 1, "position": 1, "of": 1, "kind": "main", "note": _EVIL, "draft": None, "draft_sequence": 0,
-        "draft_events": [], "answer": None, "revision": 0, "item": {"kind": "text", "media": "", "text": _EVIL, "alt": ""},
+        "draft_events": [], "answer": None, "revision": 0,
+        "item": {"kind": "text", "media": "", "text": _EVIL, "alt": ""},
         "classes": [{"name": _EVIL, "description": _EVIL}, {"name": "b", "description": ""}],
     } | told  # fmt: skip
 
@@ -61,7 +62,8 @@ def test_what_others_wrote_stays_text(mode: Any, code: str) -> None:
     }
     made = [
         _item(study, _place()), _item(study, _place(draft={"top": _EVIL, "impossible": [_EVIL]})),
-        pages.consent(csrf=_EVIL), pages.instructions(csrf=_EVIL), pages.practice(_place(), csrf=_EVIL, key="k"), pages.trouble(500, _EVIL),
+        pages.consent(csrf=_EVIL), pages.instructions(csrf=_EVIL),
+        pages.practice(_place(), csrf=_EVIL, key="k"), pages.trouble(500, _EVIL),
         pages.feedback(_place(), csrf=_EVIL, feedback=_EVIL, right=False), pages.done(code=_EVIL, link=_EVIL),
         admin.items({"total": 1, "by": "entropy", "offset": 0, "items": [thing]}, csrf=_EVIL),
     ]  # fmt: skip

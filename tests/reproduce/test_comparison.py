@@ -155,7 +155,7 @@ def test_the_pages_hold_table_claims_figure_and_seeds(by_hand: Experiment, tmp_p
     assert "**1.200 [" in text
     claims = verdicts_in_words(table)
     assert claims is not None
-    assert [row[-1] for row in claims.rows] == ["shown", "not shown"]
+    assert [row[0] for row in claims.rows] == ["shown", "not shown"]
 
 
 def test_the_quirk_stands_in_a_column_of_its_own(tmp_path: Path) -> None:

@@ -48,10 +48,10 @@ def list_experiments(folder: Folder = _FOLDER, json: Json = False) -> None:
         screen.say_json(lines)
         return
     screen.table(
-        ["name", "what", "data", *(f"{size}" for size in SIZES)],
+        ["name", "what", "needs", *SIZES],
         [
             [
-                str(line["name"]), str(line["title"]), "missing" if line["missing"] else "here",
+                one.name, one.title, _in_words(_needs(one), _missing(one)),
                 *("same" if size != "smoke" and one.exact else _spoken(float(line[size])) for size in SIZES),
             ]
             for line, one in zip(lines, known, strict=True)
@@ -176,6 +176,13 @@ def _missing(one: Experiment) -> list[str]:
     return [name for name in _needs(one) if missing_data([name])]
 
 
+def _in_words(needs: list[str], missing: list[str]) -> str:
+    """Return the sets by name, those that are not on this machine marked; parts of one set are told once."""
+    sets = dict.fromkeys(name.partition("/")[0] for name in needs)
+    marked = {one: any(name.partition("/")[0] == one for name in missing) for one in sets}
+    return ", ".join(f"{name} (missing)" if absent else name for name, absent in marked.items())
+
+
 def _spoken(seconds: float) -> str:
     if seconds < 90:
         return f"{max(seconds, 1):.0f} s"
@@ -195,7 +202,7 @@ def _tell(table: Table) -> None:
     claims = verdicts_in_words(table)
     if claims is not None:
         screen.say("")
-        screen.table(claims.head, claims.rows)
+        screen.table(claims.head, claims.rows, left=2)
     screen.say("")
     for line in one.notes:
         screen.say(line)

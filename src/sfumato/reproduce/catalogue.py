@@ -19,9 +19,15 @@ def names() -> tuple[str, ...]:
     return tuple(
         f"{paper}/{path.stem}"
         for paper in PAPERS
-        for path in sorted((_HERE / paper).glob("*.toml"))
+        for path in sorted((_HERE / paper).glob("*.toml"), key=_in_order)
         if path.stem != "published"
     )
+
+
+def _in_order(path: Path) -> tuple[str, int]:
+    """Sort table2 before table10, and tables behind figures."""
+    name = path.stem.rstrip("0123456789")
+    return name, int(path.stem[len(name) :] or 0)
 
 
 def experiments() -> tuple[Experiment, ...]:

@@ -11,7 +11,7 @@ from sfumato.reproduce.comparison import Cell, Ours, Table, Verdict, lower_is_be
 from sfumato.reproduce.published import Printed
 
 HEAD = ("row", "on", "number", "paper", "ours [95 %]", "as published", "digits", "sign")
-_VERDICT_HEAD = ("claim", "in the paper", "ours [95 %]", "pairs", "")
+_VERDICT_HEAD = ("", "claim", "in the paper", "ours [95 %]", "pairs")
 # Up to so many columns stand side by side; more numbers stand below each other.
 _ABREAST = 12
 
@@ -107,11 +107,11 @@ def _verdict(verdict: Verdict) -> tuple[str, ...]:
     interval = "" if verdict.low is None or verdict.high is None else f" [{verdict.low:+.3g}, {verdict.high:+.3g}]"
     where = f" ({_named(verdict.claim.metric)}{f', {verdict.claim.on}' if verdict.claim.on else ''})"
     return (
+        verdict.word,
         verdict.claim.text + where,
         "" if verdict.printed is None else f"{verdict.printed:+.3g}",
         "" if math.isnan(verdict.difference) else f"{verdict.difference:+.3g}{interval}",
         str(verdict.n_pairs or ""),
-        verdict.word,
     )
 
 

@@ -74,7 +74,7 @@ def _sections(table: Table) -> list[Section]:
     name = table.experiment.name
     claims = verdicts_in_words(table)
     if claims:
-        body.append(_html(claims, f"{name}: claims", text=(0,)))
+        body.append(_html(claims, f"{name}: claims", text=(1,)))
     body += [
         (f"<h3>{_escaped(grid.title)}</h3>" if grid.title else "") + _html(grid, f"{name}: {grid.title}")
         for grid in grids(table)

@@ -7,6 +7,8 @@ __all__ = ["report_markdown", "report_page"]
 from collections import Counter
 from collections.abc import Sequence
 
+import numpy as np
+
 from sfumato.core.origin import Origin, fingerprint_of
 from sfumato.evaluate.report import Figure, Section, figures, html_page, html_table
 from sfumato.evaluate.report.figures import Point
@@ -18,6 +20,8 @@ _WORDS = ("shown", "same direction", "not shown", "the opposite is shown", "no p
 # More rows than this are no figure but a table.
 _MOST_POINTS = 16
 _MOST_FIGURES = 6
+# What stands between the two names of a row that is about a pair.
+_PAIR = " · "
 
 
 def report_page(tables: Sequence[Table]) -> str:
@@ -111,15 +115,30 @@ def _figures(table: Table) -> list[Figure]:
     for metric in metrics:
         for on in dict.fromkeys(cell.on for cell in table.cells if cell.metric == metric):
             cells = [cell for cell in table.cells if cell.metric == metric and cell.on == on and cell.ours]
-            figure = (_along(table, cells) if table.experiment.x else None) or _beside(table, cells)
+            figure = _between(table, cells) or _along(table, cells) or _beside(table, cells)
             if figure is not None:
                 drawn.append(figure)
     return drawn[:_MOST_FIGURES]
 
 
+def _between(table: Table, cells: Sequence[Cell]) -> Figure | None:
+    """Return how far each two are apart as a map, where the rows name pairs (A · B)."""
+    pairs = {tuple(cell.row.split(_PAIR)): cell for cell in cells if _PAIR in cell.row}
+    if not pairs:
+        return None
+    names = list(dict.fromkeys(name for pair in pairs for name in pair))
+    apart = np.zeros((len(names), len(names)))
+    for (a, b), cell in pairs.items():
+        if cell.ours is not None:
+            apart[names.index(a), names.index(b)] = apart[names.index(b), names.index(a)] = cell.ours.value
+    return figures.heat_map(
+        apart, names, **{**_named(table, cells[0]), "caption": "Ours; the darker, the further apart."}
+    )
+
+
 def _along(table: Table, cells: Sequence[Cell]) -> Figure | None:
     """Return a number along what was varied, a line for each series."""
-    if not cells or cells[0].metric == table.experiment.x:
+    if not table.experiment.x or not cells or cells[0].metric == table.experiment.x:
         return None
     lines: dict[str, list[tuple[float, float, float, float]]] = {}
     for cell in cells:

@@ -30,7 +30,8 @@ function bar(told, { open, sharing }) {
 export function leftWords(told, { open, sharing }) {
   if (page.mode === "chips") return open < 0 ? "" : say("left.chips", { open });
   if (open < 0) return say("left.over", { over: -open });
-  if (!told.some(([, value]) => value > 0)) return say("left.begin");
+  // A class without its probability: the panel asks for it.
+  if (!told.some(([, value]) => value > 0)) return (told.length && $("top-label")?.lastElementChild.textContent) || say("left.begin");
   if (!open) return say("left.nothing");
   if (page.mode === "sliders" && page.exact) return say("left.sliders", { open });
   return sharing ? say(`left.${page.rule}`, { open, n: sharing }) : "";

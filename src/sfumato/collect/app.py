@@ -61,6 +61,7 @@ def make_app(
     desk = Desk(study, store, secrets, clock=clock)
     door = Door(desk, Sessions(secrets), words, limits, framed=study.platform.kind == "mturk")
     pages = Pages(study)
+    pages.prepare()
     media = Media(
         desk.shown_items(),
         key=secrets.key("media"),

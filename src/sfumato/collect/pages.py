@@ -69,6 +69,11 @@ class Pages:
         self._environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
         self._environment.globals.update(study=study, words=self._words, static=self._static)
 
+    def prepare(self) -> None:
+        """Compile the templates now, so that the first person does not wait for it, nor everybody with them."""
+        for name in ("consent", "instructions", "item", "finish", "exit", "end", "notice"):
+            self._environment.get_template(f"{name}.html")
+
     def consent(self, *, csrf: str) -> str:
         """Return the page that asks for consent."""
         return self._page("consent", self._words("consent.heading"), csrf=csrf)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import t
+from scipy.stats import t, ttest_rel
 
 from sfumato.reproduce import Experiment, compare, find
 from sfumato.reproduce.layout import cells_in_words, grids, verdicts_in_words
@@ -109,6 +109,20 @@ def test_verdicts_are_paired(by_hand: Experiment, tmp_path: Path) -> None:
     assert (better.word, far.word) == ("shown", "not shown")
 
 
+def test_stars_are_those_of_a_paired_test_corrected_over_the_table(by_hand: Experiment, tmp_path: Path) -> None:
+    cells = {(cell.row, cell.metric): cell for cell in compare(by_hand, tmp_path / "results").cells}
+    found = cells["new", "soft_cross_entropy_loss"].p_value
+    other = cells["new", "accuracy_score"].p_value
+    raw = [
+        ttest_rel(_LOSSES["new"], _LOSSES["old"]).pvalue,
+        ttest_rel(_RIGHT["new"], _RIGHT["old"]).pvalue,
+    ]
+    assert raw[0] < raw[1]
+    assert found == pytest.approx(2 * raw[0])
+    assert other == pytest.approx(max(raw[1], 2 * raw[0]))
+    assert cells["old", "accuracy_score"].p_value is None
+
+
 def test_with_one_seed_nothing_is_settled(by_hand: Experiment, tmp_path: Path) -> None:
     table = compare(by_hand, tmp_path / "results", seeds=1)
     assert table.n_wanted == 2
@@ -137,7 +151,7 @@ def test_the_layout_has_the_papers_columns_and_marks_the_same_sign(by_hand: Expe
         "accuracy score ↑: ours",
     )  # fmt: skip
     row = next(row for row in grid.rows if row[0] == "new")
-    assert row[2].startswith("1.200 [")
+    assert row[2].startswith("1.200* [")
     assert row[4].startswith("74.33 % [")
     assert grid.good == ((1, 2),)
 
@@ -152,7 +166,7 @@ def test_the_pages_hold_table_claims_figure_and_seeds(by_hand: Experiment, tmp_p
         assert "hands" in written
     assert page.count("<svg") == 2
     assert "<script" not in page
-    assert "**1.200 [" in text
+    assert "**1.200\\*** [" in text or "**1.200** [" in text
     claims = verdicts_in_words(table)
     assert claims is not None
     assert [row[0] for row in claims.rows] == ["shown", "not shown"]

@@ -6,12 +6,13 @@ __all__ = ["Cell", "Ours", "Row", "Table", "Verdict", "compare", "lower_is_bette
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from sfumato.evaluate.metrics import METRICS
+from sfumato.evaluate.significance import holm
 from sfumato.reproduce.experiment import SIZES, Claim, Experiment, Run, Size
 from sfumato.reproduce.outcome import Measured
 from sfumato.reproduce.published import Printed
@@ -37,7 +38,8 @@ class Ours:
 @dataclass(frozen=True, slots=True)
 class Cell:
     """One place of the table. ``same_digits`` says whether ours, corrected or as published, rounds to what is printed,
-    ``same_sign`` whether it lies on the same side of the reference row."""
+    ``same_sign`` whether it lies on the same side of the reference row. ``p_value`` is that of a paired t test against
+    the reference row over the runs that both have, corrected by Holm over all places of the table."""
 
     row: str
     on: str
@@ -48,6 +50,7 @@ class Cell:
     same_digits: bool | None
     same_sign: bool | None
     absent: str = ""
+    p_value: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +170,33 @@ def _cells(experiment: Experiment, rows: list[Row]) -> tuple[Cell, ...]:
         found = [each for each in (plain, odd) if each]
         digits = any(printed.matches(each.value) for each in found) if printed and found else None
         cells.append(Cell(row, on, metric, printed, plain, odd, digits, same_sign, absent))
+    cells = _with_p_values(cells, reference)
     order = {row: number for number, row in enumerate(_row_order(experiment))}
     return tuple(sorted(cells, key=lambda cell: order.get(cell.row, len(order))))
+
+
+def _with_p_values(cells: list[Cell], reference: str) -> list[Cell]:
+    base = {(cell.on, cell.metric): cell.ours for cell in cells if cell.row == reference}
+    found = [
+        math.nan if cell.row == reference else _p_value(cell.ours, base.get((cell.on, cell.metric))) for cell in cells
+    ]
+    return [
+        replace(cell, p_value=None if math.isnan(p_value) else float(p_value))
+        for cell, p_value in zip(cells, holm(found), strict=True)
+    ]
+
+
+def _p_value(ours: Ours | None, base: Ours | None) -> float:
+    """Return how likely chance alone makes a mean difference over the shared runs as large; NaN with fewer than two."""
+    if ours is None or base is None:
+        return math.nan
+    apart = np.array([ours.runs[key] - base.runs[key] for key in ours.runs if key in base.runs])
+    apart = apart[~np.isnan(apart)]
+    if len(apart) < 2 or not apart.std():
+        return math.nan
+    from scipy.stats import ttest_1samp
+
+    return float(ttest_1samp(apart, 0).pvalue)
 
 
 def _row_order(experiment: Experiment) -> list[str]:

@@ -31,7 +31,7 @@ def cells_in_words(table: Table) -> list[tuple[str, ...]]:
     return [
         (
             cell.row, cell.on, _named(cell.metric), cell.printed.text if cell.printed else "",
-            _number(cell.ours, cell.printed) or cell.absent, _number(cell.as_published, cell.printed),
+            _ours(cell) or cell.absent, _number(cell.as_published, cell.printed),
             _yes(cell.same_digits) if table.experiment.exact else "", _yes(cell.same_sign),
         )
         for cell in table.cells
@@ -78,12 +78,19 @@ def _texts(cell: Cell | None, printed: bool, odd: bool) -> list[str]:
     if cell is None:
         return [""] * (1 + printed + odd)
     paper = cell.printed.text if cell.printed else ""
-    ours = _number(cell.ours, cell.printed) or _short(cell.absent)
+    ours = _ours(cell) or _short(cell.absent)
     return [*([paper] if printed else []), ours, *([_number(cell.as_published, cell.printed)] if odd else [])]
 
 
 def _meets(table: Table, cell: Cell) -> bool:
     return bool(cell.same_digits if table.experiment.exact else cell.same_sign)
+
+
+def _ours(cell: Cell) -> str:
+    """Return our number with the stars that the papers use: two where p ≤ 0.01, one where p ≤ 0.05."""
+    number, bracket, interval = _number(cell.ours, cell.printed).partition(" [")
+    stars = "" if cell.p_value is None else "**" if cell.p_value <= 0.01 else "*" if cell.p_value <= 0.05 else ""
+    return number + stars + bracket + interval
 
 
 def _number(ours: Ours | None, printed: Printed | None) -> str:

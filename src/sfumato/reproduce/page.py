@@ -106,6 +106,11 @@ def _remarks(table: Table) -> list[str]:
     said = [*one.notes]
     if one.quirk is not None:
         said.append(f"As published: {one.quirk.why}")
+    if any(cell.p_value is not None for cell in table.cells):
+        said.append(
+            f"Stars stand where ours differs from {one.reference!r}: one for p ≤ 0.05, two for p ≤ 0.01, by a paired t "
+            "test over runs (seed, network, fold), Holm over the table. Folds share most of what they are trained on."
+        )
     return [*said, *(f"{', '.join(filter(None, (gap.row, gap.on)))}: {gap.why}." for gap in one.absent)]
 
 
@@ -185,8 +190,14 @@ def _html(grid: Grid, name: str, *, text: Sequence[int] = ()) -> str:
 def _in_markdown(grid: Grid) -> list[str]:
     lines = [grid.head, tuple("---" for _ in grid.head)]
     for r, row in enumerate(grid.rows):
-        lines.append(tuple(f"**{cell}**" if (r, c) in grid.good and cell else cell for c, cell in enumerate(row)))
-    return ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
+        plain = [cell.replace("|", "\\|").replace("*", "\\*") for cell in row]
+        lines.append(tuple(_bold(cell) if (r, c) in grid.good else cell for c, cell in enumerate(plain)))
+    return [f"| {' | '.join(line)} |" for line in lines]
+
+
+def _bold(cell: str) -> str:
+    number, bracket, interval = cell.partition(" [")
+    return f"**{number}**{bracket}{interval}" if number else ""
 
 
 def _escaped(text: str) -> str:

@@ -43,6 +43,21 @@ def test_a_start_that_fails_makes_no_secret_that_nobody_saw(tmp_path: Path) -> N
     assert served.stop() == 0
 
 
+def test_a_request_whose_head_never_ends_is_refused(tmp_path: Path) -> None:
+    make_study(tmp_path, n_items=5, size=5, panel=1)
+    served = Served(tmp_path)
+    with socket.create_connection((served.host, served.port), timeout=10) as endless:
+        endless.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n")
+        try:
+            for _ in range(1000):
+                endless.sendall(b"X-More: " + b"x" * 1000 + b"\r\n")
+            told = endless.recv(1000)
+        except ConnectionError:
+            told = b""
+    assert told == b"" or told.startswith(b"HTTP/1.1 4")
+    assert served.stop() == 0
+
+
 def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
     make_study(tmp_path, n_items=5, size=5, panel=1)
     with socket.socket() as other:

@@ -23,6 +23,8 @@ _LOG_BYTES, _LOGS = 10_000_000, 3
 _SECONDS_TO_END = 10
 # More connections than this are answered with 503 before they take memory; a study has some hundred people at once.
 _MOST_AT_ONCE = 5000
+# h11 refuses longer heads of requests; the faster parser that uvicorn would take where it is installed has no limit.
+_LONGEST_HEAD = 32 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,7 @@ def serve(
             config = uvicorn.Config(
                 app, lifespan="on", log_config=None, access_log=False, proxy_headers=False, server_header=False,
                 timeout_graceful_shutdown=_SECONDS_TO_END, timeout_keep_alive=30, limit_concurrency=_MOST_AT_ONCE,
-                ws="none",
+                ws="none", http="h11", h11_max_incomplete_event_size=_LONGEST_HEAD,
             )  # fmt: skip
             Server(config).run(sockets=[listening])
         finally:

@@ -144,7 +144,7 @@ class Participant:
         if fields.get("agree") != "yes":
             contact = contact_of(arrival, person=session.person, at=self._desk.now())
             end = ending_of(self._study, contact, code=self._study.platform.screen_out_code, screened=True)
-            return self._html(self._pages.screened(code=end.code, link=end.link))
+            return self._leaving(self._pages.screened(code=end.code, link=end.link), end.link)
         visit = await self._come_in(session.person, arrival)
         return self._door.keep(
             self._door.go(self._desk.next_page(visit)), request, Session(visit.row.id, self._desk.now())

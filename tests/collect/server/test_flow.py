@@ -219,3 +219,28 @@ def test_who_is_at_work_may_end_when_the_study_is_closed_and_is_heard_while_it_i
     study.desk.look()
     take_part(browser.get("/item"))
     assert browser.post("/api/finish").path == "/done"
+
+
+def test_people_go_back_to_the_platform_only_after_everything_has_arrived(opened, study):
+    platform = Platform(kind="prolific", completion_code="C1", screen_out_code="S1")
+    study = opened(replace(study, platform=platform))
+    browser = study.browser("/?PROLIFIC_PID=abc&STUDY_ID=s&SESSION_ID=x")
+    link = "https://app.prolific.com/submissions/complete?cc=C1"
+    assert link not in browser.page
+    assert "refresh" not in browser.headers
+    assert browser.get("/done").path == "/item"
+    take_part(browser)
+    assert link not in browser.page
+    browser.post("/api/finish")
+    assert f'href="{link}"' in browser.page
+    assert browser.headers["refresh"] == f"5; url={link}"
+    assert len(list(study.store.responses())) == 4
+
+
+def test_who_is_screened_out_goes_back_with_the_other_code(opened, full):
+    platform = Platform(kind="prolific", completion_code="C1", screen_out_code="S1")
+    browser = opened(replace(full, platform=platform)).browser("/?PROLIFIC_PID=abc&STUDY_ID=s&SESSION_ID=x")
+    browser.post("/consent", agree="no")
+    assert "cc=S1" in browser.page
+    assert "cc=S1" in browser.headers["refresh"]
+    assert "C1" not in browser.page

@@ -18,6 +18,7 @@ from sfumato.core.version import __version__
 _ADDS = {
     "report": "pictures as SVG and PDF",
     "collect": "the study server that asks people",
+    "pictures": "pictures sent to people in the size at which they are shown",
     "train": "training in PyTorch",
     "text": "Hugging Face encoders for text and tokens",
     "sklearn": "the demo's model, and soft labels for scikit-learn",

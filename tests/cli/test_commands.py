@@ -165,7 +165,8 @@ def test_doctor_tells_what_is_installed(capsys: pytest.CaptureFixture[str]) -> N
     assert run(["doctor", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["packages"]["numpy"]["version"]
-    assert set(found["extras"]) == {"report", "collect", "train", "text", "sklearn", "torchmetrics", "cluster"}
+    extras = {"report", "collect", "pictures", "train", "text", "sklearn", "torchmetrics", "cluster"}
+    assert set(found["extras"]) == extras
     assert run(["doctor"]) == 0
     assert "numpy" in capsys.readouterr().out
 

@@ -49,8 +49,8 @@ def test_every_experiment_that_comes_along_can_be_read() -> None:
     for one in experiments():
         assert one.study.name in STUDIES
         for size in SIZES:
-            runs = one.runs(size)
-            assert len({(run.config, run.seed) for run in runs}) > 0
+            runs = one.runs(size, seeds=1)
+            assert len({run.config for run in runs}) > 0
             assert all(run.study.seconds_of(run.setting) > 0 for run in runs)
         # What the paper prints has a row of ours, or a reason.
         rows = {*one.rows(), *(gap.row for gap in one.absent)}

@@ -48,7 +48,7 @@ PAGES = (
 )  # fmt: skip
 FORMS = (
     "/consent", "/instructions", "/practice", "/exit", "/admin/enter", "/admin/leave", "/api/heartbeat", "/api/drafts",
-    "/api/answers", "/api/answers", "/api/answers", "/api/finish", "/api/admin/state", "/api/admin/extend",
+    *["/api/answers"] * 10, *["/api/drafts"] * 3, "/api/finish", "/api/admin/state", "/api/admin/extend",
     "/api/admin/exclusions",
 )  # fmt: skip
 _FIELDS = (
@@ -89,7 +89,7 @@ def _answer(chance: random.Random):
 
 def _body(chance: random.Random, csrf: str) -> tuple[bytes, str]:
     kind = chance.randrange(10)
-    if kind < 5:
+    if kind < 6:
         told = {
             "place": chance.randrange(1, 8), "key": f"key-{chance.randrange(10**9):09}", "answer": _answer(chance),
             "events": [], "seconds": 1.5, "sequence": chance.randrange(100), "state": "open", "panel": 3,
@@ -122,7 +122,10 @@ async def _visitor(served: Served, number: int, seed: int, seen: Counter, admin:
                 [(chance.choice(_FIELDS), chance.choice(_TEXTS)) for _ in range(chance.randrange(4))]
             )
         body, kind = _body(chance, visitor.csrf) if method != "GET" else (b"", "")
+        cookie = visitor.cookie
         reply = await visitor.ask(method, path[:4000], body, kind)
+        # A request to the door makes somebody new of a visitor; they stay who they are, to come deeper into the study.
+        visitor.cookie = cookie
         seen[reply.status] += 1
         assert reply.status < 500, (method, path, body, kind, reply.status, reply.body)
         if reply.status >= 400 and path.startswith("/api/") and kind != "application/x-www-form-urlencoded":
@@ -132,20 +135,24 @@ async def _visitor(served: Served, number: int, seed: int, seen: Counter, admin:
 
 async def _come_so_far(visitor: Visitor, chance: random.Random, admin: str) -> None:
     """Start anew as somebody who has come to a random point of the study, or as the admin."""
-    visitor.cookie = visitor.csrf = ""
     forms = [
         ("/consent", {"agree": "yes"}), ("/instructions", {"quiz-0": "1"}),
         ("/practice", {"place": "1", "key": "practice-1", "mode": "top2", "top": "deer", "top_percent": "50"}),
         ("/practice", {"seen": "1"}),
     ]  # fmt: skip
+    # What an admin did to the study meanwhile is undone, or nobody would come far any more.
+    visitor.cookie = visitor.csrf = ""
+    await visitor.ask("GET", admin)
+    visitor.csrf = _csrf((await visitor.ask("GET", "/admin")).body)
+    for path, told in (("state", {"state": "open"}), ("extend", {"panel": 10_000})):
+        reply = await visitor.ask("POST", f"/api/admin/{path}", json.dumps(told).encode(), "application/json")
+        assert reply.status == 200, reply.body
     if chance.random() < 0.15:
-        await visitor.ask("GET", admin)
-        page = await visitor.ask("GET", "/admin")
-        visitor.csrf = _csrf(page.body)
         return
+    visitor.cookie = visitor.csrf = ""
     await visitor.ask("GET", "/")
     visitor.csrf = _csrf((await visitor.ask("GET", "/consent")).body)
-    for path, fields in forms[: chance.choice((0, 1, 2, 3, 4, 4, 4, 4))]:
+    for path, fields in forms[: chance.choice((0, 1, 2, 3, 4, 4, 4, 4, 4, 4))]:
         body = urlencode({"csrf": visitor.csrf, **fields}).encode()
         await visitor.ask("POST", path, body, "application/x-www-form-urlencoded")
     await visitor.ask("GET", "/item")

@@ -7,7 +7,7 @@ text that is longer is cut.
 
 from __future__ import annotations
 
-__all__ = ["ARCHITECTURE", "Encoder"]
+__all__ = ["ARCHITECTURE", "Encoder", "TextCollator"]
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence

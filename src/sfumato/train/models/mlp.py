@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["ARCHITECTURE", "MLP"]
+__all__ = ["ARCHITECTURE", "MLP", "check_dropout"]
 
 from collections.abc import Mapping
 from functools import partial

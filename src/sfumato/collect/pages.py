@@ -38,16 +38,16 @@ _OF_MODE: dict[Mode, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("rule", "sliders", "nothing", "over", "begin", "stated"), ("top", "sliders", "amount", "over", "nowhere"),
     ),
 }  # fmt: skip
-_TENS = ("Q", "…", "P")
+_DIGITS, _TENS = "1 … 0", "Q … P"
 _KEYS: dict[Mode, tuple[tuple[tuple[str, ...], str], ...]] = {
-    "hard": ((("1", "…", "0"), "first"),),
-    "top1": ((("1", "…", "0"), "first"), (_TENS, "tens"), (("+", "−"), "ones")),
+    "hard": (((_DIGITS,), "first"),),
+    "top1": (((_DIGITS,), "first"), ((_TENS,), "tens"), (("+", "−"), "ones")),
     "top2": (
-        (("1", "…", "0"), "first"), (_TENS, "tens"), (("shift", "1", "…", "0"), "second"),
-        (("shift", *_TENS), "tens_second"), (("+", "−"), "ones"), (("X",), "others"),
+        ((_DIGITS,), "first"), ((_TENS,), "tens"), (("shift", _DIGITS), "second"),
+        (("shift", _TENS), "tens_second"), (("+", "−"), "ones"), (("X",), "others"),
     ),
-    "chips": ((("1", "…", "0"), "add"), (("shift", "1", "…", "0"), "take")),
-    "sliders": ((("1", "…", "0"), "row"), (_TENS, "tens_row"), (("+", "−"), "ones")),
+    "chips": (((_DIGITS,), "add"), (("shift", _DIGITS), "take")),
+    "sliders": (((_DIGITS,), "row"), ((_TENS,), "tens_row"), (("+", "−"), "ones")),
 }  # fmt: skip
 _KEYS_OF_ALL: tuple[tuple[tuple[str, ...], str], ...] = ((("⌫",), "undo"), (("B",), "back"), (("enter",), "next"))
 
@@ -227,7 +227,7 @@ class Pages:
     def _keys(self, many: bool) -> list[tuple[list[str], str]]:
         told = [*_KEYS[self._study.mode], *_KEYS_OF_ALL]
         if many:
-            told = [((("/",), "search")), *(each for each in told if "1" not in each[0])]
+            told = [((("/",), "search")), *(each for each in told if _DIGITS not in each[0])]
         names = {"shift": self._words("keys.shift"), "enter": self._words("keys.enter")}
         return [([names.get(key, key) for key in keys], meaning) for keys, meaning in told]
 

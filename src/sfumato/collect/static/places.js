@@ -15,25 +15,35 @@ export const open = () => all.filter((each) => !each.answered);
 
 // Takes the list as the server knows it, and returns the places that were answered anew elsewhere.
 export function told(places) {
-  const before = new Map(all.map((each) => [each.place, each.revision]));
+  const before = new Map(all.map((each) => [each.place, each]));
   if (places) all = places;
   // What is still on its way is answered, whatever the server knows.
   const sent = new Set(shelf.names("send ").map((name) => shelf.get(name)?.place));
   const grown = [];
   for (const each of all) {
-    each.answered ||= sent.has(each.place);
-    if (each.revision > (before.get(each.place) ?? 0) && known.delete(each.place)) grown.push(each.place);
+    const { revision = 0, answered } = before.get(each.place) ?? {};
+    if (each.revision > revision && known.delete(each.place)) grown.push(each.place);
+    // What is told may be older than what was acknowledged meanwhile.
+    each.revision = Math.max(each.revision, revision);
+    each.answered ||= answered || sent.has(each.place);
   }
   return grown;
 }
 
 export const remember = (place) => known.set(place.place, place);
 
-export async function get(number) {
+async function load(number) {
+  const reply = await fetch(`/api/places/${number}`, { signal: AbortSignal.timeout(15000) });
+  if (!reply.ok) throw Object.assign(new Error(`place ${number}`), { status: reply.status });
+  return reply.json();
+}
+
+// One object for each place, however many ask for it at once: what is said is noted in it.
+export function get(number) {
   if (!known.has(number)) {
-    const reply = await fetch(`/api/places/${number}`, { signal: AbortSignal.timeout(15000) });
-    if (!reply.ok) throw Object.assign(new Error(`place ${number}`), { status: reply.status });
-    remember(await reply.json());
+    const loading = load(number);
+    known.set(number, loading);
+    loading.catch(() => known.delete(number));
   }
   return known.get(number);
 }
@@ -50,8 +60,7 @@ export async function ahead(number) {
       const { item } = await get(each.place);
       if (n < AHEAD && item.kind === "image" && !held.has(each.place)) {
         const picture = new Image();
-        picture.sizes = `(min-width: 150em) ${2 * page.size}px, ${page.size}px`;
-        picture.srcset = sources(item.media);
+        Object.assign(picture, sources(item.media));
         held.set(each.place, picture);
         await picture.decode().catch(() => held.delete(each.place));
       }
@@ -62,4 +71,7 @@ export async function ahead(number) {
   for (const each of held.keys()) if (position(each) < here - 1) held.delete(each);
 }
 
-export const sources = (media) => [1, 2].map((times) => `${media}?size=${times * page.size} ${times * page.size}w`).join(", ");
+export const sources = (media) => ({
+  sizes: `(min-width: 150em) ${2 * page.size}px, ${page.size}px`,
+  srcset: [1, 2].map((times) => `${media}?size=${times * page.size} ${times * page.size}w`).join(),
+});

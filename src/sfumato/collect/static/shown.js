@@ -6,11 +6,7 @@ import { sources } from "./places.js";
 export function element({ kind, media, text, alt }) {
   const name = alt || page.words.item[kind];
   if (kind === "text") return make("blockquote", { textContent: text, dir: "auto", tabIndex: 0 });
-  if (kind === "image") {
-    const picture = make("img", { alt: name, width: page.size, sizes: `(min-width: 150em) ${2 * page.size}px, ${page.size}px` });
-    picture.srcset = sources(media);
-    return picture;
-  }
+  if (kind === "image") return make("img", { alt: name, width: page.size, ...sources(media) });
   const player = make(kind, { controls: true, preload: "auto", src: media, playsInline: true });
   player.setAttribute("aria-label", name);
   return player;

@@ -119,8 +119,9 @@ class Desk:
         self._working = seen
         people_on = store.usable_batches()
         for row in store.working():
-            if row.batch:
-                people_on[row.batch] = people_on.get(row.batch, 0) + 1
+            visit = self.visits.of(row.id) if row.batch else None
+            if visit is not None and (batch := visit.batch()):
+                people_on[batch] = people_on.get(batch, 0) + 1
         self.assignment.load(
             panel=store.panel() or self.study.batches.panel,
             usable=store.usable(),
@@ -148,7 +149,7 @@ class Desk:
         if visit is None or visit.row.state != "working":
             return
         visit.row = replace(visit.row, released_at=at)
-        self.assignment.give_back([each.item for each in visit.open_places()], batch=visit.row.batch)
+        self.assignment.give_back([each.item for each in visit.open_places()], batch=visit.batch())
         self.store.mark(person, "released", at)
 
     # People.
@@ -240,46 +241,46 @@ class Desk:
         batch, items = self.assignment.choose(random)
         self._n_assigned += 1
         places = self._lay_out(random, visit.row.id, items, first=1)
-        # Held before it is written, since others may come while it is.
-        self.assignment.hold(items, batch=batch)
-        await self._give(visit, places, lapsed=(), batch=batch)
+        await self._give(visit, places, held=items, lapsed=(), batch=batch)
 
     async def _take_back(self, visit: Visit) -> None:
         """Give somebody who comes back what is still wanted of their places, and others for the rest."""
-        row, study = visit.row, self.study
-        unanswered = [each for each in visit.places.values() if not visit.revision(each)]
+        row, every = visit.row, visit.places.values()
+        unanswered = [each for each in every if not visit.revision(each)]
         if row.batch:
-            room = self.assignment.batch_has_room(row.batch)
-            kept = {each.place for each in unanswered if room}
+            kept = {each.place for each in unanswered if self.assignment.batch_has_room(row.batch)}
         else:
             kept = {each.place for each in unanswered if each.kind == "main" and self.assignment.wants(each.item)}
-        items = {each.item for each in visit.places.values() if each.place in kept or visit.revision(each)}
+        items = {each.item for each in every if each.place in kept or visit.revision(each)}
         if not row.batch:
             kept |= {each.place for each in unanswered if each.kind == "check" or each.item in items}
         held = [each.item for each in unanswered if each.kind == "main" and each.place in kept]
         more: list[str] = []
-        had = {each.item for each in visit.places.values()}
-        missing = min(study.batches.size, sum(each.kind == "main" for each in visit.places.values())) - sum(
-            each.kind == "main" and (each.place in kept or visit.revision(each) > 0) for each in visit.places.values()
-        )
+        mains = [each for each in every if each.kind == "main"]
+        missing = min(self.study.batches.size, len(mains)) - sum(each.item in items for each in mains)
         if not row.batch and missing > 0 and self.state == "open":
-            random = Random(f"{study.seed}\0more\0{row.id}\0{len(visit.places)}")
-            self.assignment.hold(held)
-            _, more = self.assignment.choose(random, had=had, most=missing)
-            self.assignment.hold(more)
-        else:
-            self.assignment.hold(held, batch=row.batch if kept else "")
-        lapsed = [each.place for each in unanswered if each.place not in kept]
-        if len(lapsed) == len(visit.places) and not more:
+            random = Random(f"{self.study.seed}\0more\0{row.id}\0{len(every)}")
+            _, more = self.assignment.choose(random, had={each.item for each in every}, most=missing)
+        if not items and not more:
             raise Stop("full")
+        lapsed = [each.place for each in unanswered if each.place not in kept]
         first = max(visit.places, default=0) + 1
         places = [PlaceRow(row.id, number, item) for number, item in enumerate(more, start=first)]
-        await self._give(visit, places, lapsed=lapsed, batch=row.batch)
+        await self._give(visit, places, held=[*held, *more], lapsed=lapsed, batch=row.batch)
 
-    async def _give(self, visit: Visit, places: Sequence[PlaceRow], *, lapsed: Sequence[int], batch: str) -> None:
+    async def _give(
+        self, visit: Visit, places: Sequence[PlaceRow], *, held: Sequence[str], lapsed: Sequence[int], batch: str
+    ) -> None:
         person, now = visit.row.id, self.now()
+        # Held before it is written, since others may come while it is. A batch that was given away in part is nobody's.
+        on_batch = "" if lapsed else batch
+        self.assignment.hold(held, batch=on_batch)
+        try:
+            await asyncio.wrap_future(self.store.add_places(person, places, lapsed=lapsed, batch=batch, at=now))
+        except BaseException:
+            self.assignment.give_back(held, batch=on_batch)
+            raise
         self._working[person] = now
-        await asyncio.wrap_future(self.store.add_places(person, places, lapsed=lapsed, batch=batch, at=now))
         gone = frozenset(lapsed)
         visit.places = {number: replace(each, lapsed=number in gone) for number, each in visit.places.items()} | {
             each.place: each for each in places

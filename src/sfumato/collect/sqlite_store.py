@@ -424,11 +424,12 @@ class SqliteStore:
         )
 
     def usable_batches(self) -> dict[str, int]:
-        """Return how many usable people finished each batch of the allocation file."""
+        """Return how many usable people finished each batch of the allocation file, all of it."""
         return dict(
             self._reader().execute(
                 "select batch, count(*) from people where batch != '' and finished_at is not null "
                 "and screened_at is null and id not in (select person from responses where surplus) "
+                "and id not in (select person from places where lapsed) "
                 f"and id not in ({_LEFT_OUT}) group by batch"
             )
         )

@@ -317,7 +317,7 @@ class Store(Protocol):
         ...
 
     def usable_batches(self) -> dict[str, int]:
-        """Return how many usable people finished each batch of the allocation file."""
+        """Return how many usable people finished each batch of the allocation file, all of it."""
         ...
 
     def working(self) -> list[PersonRow]:

@@ -87,6 +87,10 @@ class Visit:
             if each.kind == "main" and not each.lapsed and not self.revision(each) and each.place not in self.pending
         ]
 
+    def batch(self) -> str:
+        """Return the batch of the allocation file that this person has whole; "" where parts went to others."""
+        return "" if any(each.lapsed for each in self._places.values()) else self.row.batch
+
     def first_open(self) -> int | None:
         """Return the first place without an answer."""
         return next((each.place for each in self.shown() if not each.answered), None)

@@ -36,3 +36,4 @@ def test_each_batch_is_finished_by_as_many_people(opened, study):
     # Who comes back finds their batch taken, and can still hand in what they said.
     assert left.get("/item").path == "/finish"
     assert left.post("/api/finish").path == "/done"
+    assert this.store.usable_batches() == {"one": 2, "two": 2, "three": 2}

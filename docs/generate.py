@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,25 @@ from typing import Any
 import typer
 
 REFERENCE = Path(__file__).parent / "reference"
-ROOMS = ("sfumato", "sfumato.aggregate", "sfumato.data", "sfumato.evaluate", "sfumato.train", "sfumato.reproduce", "sfumato.errors")
+ROOMS = (
+    "sfumato",
+    "sfumato.aggregate",
+    "sfumato.data",
+    "sfumato.evaluate",
+    "sfumato.train",
+    "sfumato.reproduce",
+    "sfumato.errors",
+)
 HEAD = "<!-- Written by docs/generate.py; change the docstring or the help text, then run: make docs -->\n\n"
 
 
 def pages() -> dict[str, str]:
     """Return the generated pages: file name → text."""
-    return {"commands.md": HEAD + commands_page(), "names.md": HEAD + names_page()}
+    return {
+        "commands.md": HEAD + commands_page(),
+        "names.md": HEAD + names_page(),
+        "studies.md": HEAD + studies_page(),
+    }
 
 
 def commands_page() -> str:
@@ -52,6 +65,26 @@ def names_page() -> str:
             signature = f"({', '.join(_parameters(value))})" if inspect.isfunction(value) else ""
             lines.append(f"| `{name}{signature}` | {_one_line(inspect.getdoc(value)).replace('|', chr(92) + '|')} |")
     return "\n".join(lines) + "\n"
+
+
+def studies_page() -> str:
+    from sfumato.reproduce.studies import STUDIES
+
+    lines = ["# Studies", "", "What an experiment may name as its `study`, with the settings that it may change."]
+    for name, study in STUDIES.items():
+        default = study.default
+        about = (inspect.getdoc(import_module(f"sfumato.reproduce.studies.{study.module}")) or "").split("\n\n")
+        said = (inspect.getdoc(type(default)) or "").split("\n\n")
+        lines += ["", f"## `{name}`", "", *_paragraphs([*about, *said]), "| setting | default | |", "|---|---|---|"]
+        for field in fields(default):
+            shown = repr(getattr(default, field.name)).replace("|", chr(92) + "|")
+            by_size = "a size may change it" if field.metadata.get("size") else ""
+            lines.append(f"| `{field.name}` | `{shown}` | {by_size} |")
+    return "\n".join(lines) + "\n"
+
+
+def _paragraphs(texts: list[str]) -> list[str]:
+    return [line for text in texts for line in (" ".join(text.replace("``", "`").split()), "")]
 
 
 def _walk(command: Any, path: str) -> list[tuple[str, Any]]:

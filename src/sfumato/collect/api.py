@@ -16,8 +16,8 @@ from sfumato.collect.desk import Desk, Stop
 from sfumato.collect.door import Door
 from sfumato.collect.forms import answer_from_form
 from sfumato.collect.languages import Language
-from sfumato.collect.participant import Participant
 from sfumato.collect.refusal import Refusal
+from sfumato.collect.showing import Showing
 from sfumato.collect.store import DraftRow, PlaceRow, ResponseRow
 from sfumato.collect.visits import Visit
 
@@ -29,8 +29,8 @@ _MOST_SECONDS = 1e8
 class Api:
     """The routes under ``/api`` for the person who answers."""
 
-    def __init__(self, desk: Desk, door: Door, participant: Participant, words: Language) -> None:
-        self._desk, self._door, self._participant, self._words = desk, door, participant, words
+    def __init__(self, desk: Desk, door: Door, showing: Showing, words: Language) -> None:
+        self._desk, self._door, self._showing, self._words = desk, door, showing, words
 
     def routes(self) -> list[Route]:
         """Return the routes."""
@@ -65,12 +65,12 @@ class Api:
             "state": visit.row.state,
             "study": self._desk.state,
             "next": self._desk.next_page(visit),
-            "places": self._participant.places_told(visit),
+            "places": self._showing.places_told(visit),
             "time": self._desk.now(),
         }
 
     async def _places(self, request: Request) -> Response:
-        return _json({"places": self._participant.places_told(self._door.visit(request))})
+        return _json({"places": self._showing.places_told(self._door.visit(request))})
 
     async def _place(self, request: Request) -> Response:
         visit = self._door.visit(request)
@@ -79,7 +79,7 @@ class Api:
             raise Refusal(404, "missing", self._words("notice.missing.text"))
         self._desk.alive(visit)
         classes = request.query_params.get("classes") != "0"
-        return _json(self._participant.place_told(visit, number, classes=classes))
+        return _json(self._showing.place_told(visit, number, classes=classes))
 
     async def _draft(self, request: Request) -> Response:
         visit = self._door.visit(request)
@@ -114,12 +114,12 @@ class Api:
                 return self._stored(visit, known, told["key"], new=False, plain=plain)
         before = len(visit.places), visit.row.released_at
         place = self._at_items(visit, told.get("place"))
-        problems = self._participant.problems(answer)
+        problems = self._showing.problems(answer)
         if problems:
             if plain and place.place not in {each.place for each in visit.shown()}:
                 return self._door.go("/item")
             if plain:
-                return HTMLResponse(self._participant.item_page(visit, place.place, said=answer, errors=problems), 422)
+                return HTMLResponse(self._showing.item_page(visit, place.place, said=answer, errors=problems), 422)
             message = self._words("page.problem")
             raise Refusal(422, "answer", message, details=[dict(each) for each in problems])
         said = ResponseRow(
@@ -160,7 +160,7 @@ class Api:
             "next": self._desk.next_page(visit),
         }
         if changed:
-            told["places"] = self._participant.places_told(visit)
+            told["places"] = self._showing.places_told(visit)
         return _json(told)
 
     async def _finish(self, request: Request) -> Response:

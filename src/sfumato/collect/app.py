@@ -34,6 +34,7 @@ from sfumato.collect.participant import Participant
 from sfumato.collect.platforms import form_targets, frame_ancestors
 from sfumato.collect.secret_file import Secrets, read_secrets
 from sfumato.collect.sessions import Sessions
+from sfumato.collect.showing import Showing
 from sfumato.collect.store import Store
 from sfumato.collect.study import Study
 
@@ -69,7 +70,8 @@ def make_app(
         folders=[study.folder, study.folder / study.items.source],
         cache=folder / "cache",
     )
-    participant = Participant(desk, door, pages, media, words)
+    showing = Showing(desk, door, pages, media, words)
+    participant = Participant(desk, door, pages, media, showing, words)
     admin = Admin(desk, door, media, folder)
 
     async def health(request: Request) -> Response:
@@ -93,7 +95,7 @@ def make_app(
 
     routes = [
         # The hottest first.
-        *Api(desk, door, participant, words).routes(),
+        *Api(desk, door, showing, words).routes(),
         Route("/media/{digest}", media.send),
         Route("/static/{version}/{name}", Assets()),
         *participant.routes(),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 __all__ = ["Participant"]
 
-import secrets
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from starlette.requests import Request
@@ -22,8 +21,8 @@ from sfumato.collect.pages import Pages
 from sfumato.collect.platforms import Arrival, ArrivalError, arrival_of, contact_of, ending_of
 from sfumato.collect.refusal import Refusal
 from sfumato.collect.sessions import Session, Sessions, platform_hash
+from sfumato.collect.showing import Showing, plain
 from sfumato.collect.store import ExitRow, PlaceRow, ResponseRow
-from sfumato.collect.validation import Problem, ShapeError, check_shape, problems_of
 from sfumato.collect.visits import Visit
 
 _LONGEST_EXIT_ANSWER = 5000
@@ -34,10 +33,9 @@ _SECONDS_BEFORE_REDIRECT = 5
 class Participant:
     """The routes of one study."""
 
-    def __init__(self, desk: Desk, door: Door, pages: Pages, media: Media, words: Language) -> None:
+    def __init__(self, desk: Desk, door: Door, pages: Pages, media: Media, showing: Showing, words: Language) -> None:
         self._desk, self._door, self._pages, self._media, self._words = desk, door, pages, media, words
-        self._study = desk.study
-        self._classes = frozenset(desk.study.class_names)
+        self._study, self._showing = desk.study, showing
 
     def routes(self) -> list[Route]:
         """Return the routes."""
@@ -221,11 +219,15 @@ class Participant:
                 raise Refusal(404, "missing", self._words("notice.missing.text"))
             place = self._practice_place(visit, number)
             answer = answer_from_form(pairs, self._study.class_names)
-            problems = self.problems(answer)
+            problems = self._showing.problems(answer)
             if problems:
                 place["draft"] = answer
                 page = self._pages.practice(
-                    place, csrf=csrf, key=self.fresh_key(), person=self.tabs(visit), errors=_plain(problems)
+                    place,
+                    csrf=csrf,
+                    key=self._showing.fresh_key(),
+                    person=self._showing.tabs(visit),
+                    errors=plain(problems),
                 )
                 return self._html(page, 422)
             said = ResponseRow(
@@ -252,7 +254,9 @@ class Participant:
                 right = first_classes(response.answer) == frozenset([practice.expected])
             place["answer"] = dict(response.answer)
             return self._html(self._pages.feedback(place, csrf=csrf, feedback=practice.feedback, right=right))
-        return self._html(self._pages.practice(place, csrf=csrf, key=self.fresh_key(), person=self.tabs(visit)))
+        return self._html(
+            self._pages.practice(place, csrf=csrf, key=self._showing.fresh_key(), person=self._showing.tabs(visit))
+        )
 
     def _practice_place(self, visit: Visit, number: int) -> dict[str, Any]:
         return {
@@ -261,7 +265,7 @@ class Participant:
             "of": len(self._desk.practice),
             "kind": "practice",
             "item": self._media.told(self._desk.practice[number - 1]),
-            "classes": self.classes(visit),
+            "classes": self._showing.classes(visit),
             "note": "",
             "draft": None,
             "draft_sequence": 0,
@@ -279,91 +283,16 @@ class Participant:
             if first is None:
                 return self._door.go("/finish")
             number = first
-        return self._html(self.item_page(visit, number))
-
-    def item_page(
-        self,
-        visit: Visit,
-        number: int,
-        *,
-        said: Mapping[str, Any] | None = None,
-        errors: Sequence[Problem] = (),
-    ) -> str:
-        """Return the page of a place, with what was *said* where it comes back with errors."""
-        place = self.place_told(visit, number)
-        if said is not None:
-            place["draft"] = dict(said)
-        return self._pages.item(
-            place,
-            csrf=self._door.csrf(visit.row.id),
-            key=self.fresh_key(),
-            person=self.tabs(visit),
-            places=self.places_told(visit),
-            errors=_plain(errors),
-        )
-
-    def tabs(self, visit: Visit) -> str:
-        """Return the handle that all tabs of a person share, for what their browser keeps; it opens nothing."""
-        return self._door.csrf(f"tabs of {visit.row.id}")
-
-    def place_told(self, visit: Visit, number: int, *, classes: bool = True) -> dict[str, Any]:
-        """Return what a page or a script is told about a place; whether it is a check does not show."""
-        shown = visit.shown()
-        this = next(each for each in shown if each.place == number)
-        place = visit.places[number]
-        store = self._desk.store
-        draft = next(
-            (each for each in store.drafts(visit.row.id) if each.place == number and each.kind == place.kind), None
-        )
-        answer = store.response(visit.row.id, place.kind, number) if this.answered else None
-        check = self._desk.checks.get(place.item) if place.kind == "check" else None
-        told: dict[str, Any] = {
-            "place": number,
-            "position": this.position,
-            "of": len(shown),
-            "kind": "main",
-            "item": self._media.told(self._desk.item(place.item)),
-            "note": check.text if check is not None else "",
-            "draft": dict(draft.answer) if draft is not None else None,
-            "draft_sequence": draft.sequence if draft is not None else 0,
-            "draft_events": list(draft.events) if draft is not None else [],
-            "answer": dict(answer.answer) if answer is not None else None,
-            "revision": this.revision,
-        }
-        if classes:
-            told["classes"] = self.classes(visit)
-        return told
-
-    def places_told(self, visit: Visit) -> list[dict[str, Any]]:
-        """Return the places of a person, as a page or a script is told of them."""
-        return [
-            {"place": each.place, "position": each.position, "answered": each.answered, "revision": each.revision}
-            for each in visit.shown()
-        ]
-
-    def classes(self, visit: Visit) -> list[dict[str, str]]:
-        """Return the classes in the order of a person."""
-        every = self._study.classes
-        return [{"name": every[k].name, "description": every[k].description} for k in self._desk.class_order(visit)]
-
-    def problems(self, answer: object) -> list[Problem]:
-        """Return what is wrong with an answer in words for the person, or refuse what no page of ours sends."""
-        try:
-            return problems_of(check_shape(answer, self._study), self._study, self._classes, self._words)
-        except ShapeError as error:
-            raise Refusal(400, "shape", str(error)) from None
-
-    @staticmethod
-    def fresh_key() -> str:
-        """Return a key for a submission without scripts."""
-        return secrets.token_hex(16)
+        return self._html(self._showing.item_page(visit, number))
 
     # The end.
 
     async def _finish(self, request: Request, visit: Visit) -> Response:
         return self._html(
             self._pages.finish(
-                csrf=self._door.csrf(visit.row.id), places=self.places_told(visit), person=self.tabs(visit)
+                csrf=self._door.csrf(visit.row.id),
+                places=self._showing.places_told(visit),
+                person=self._showing.tabs(visit),
             )
         )
 
@@ -421,7 +350,3 @@ def _told(arrival: Arrival) -> dict[str, Any]:
 def _untold(session: Session, platform: Any) -> Arrival:
     """Return how somebody arrived, from their own cookie: before they agree, nothing of it is stored here."""
     return Arrival(**session.arrival) if session.arrival else Arrival(platform=platform)
-
-
-def _plain(problems: Sequence[Problem]) -> list[dict[str, str]]:
-    return [{"code": each["code"], "field": each["field"], "message": each["message"]} for each in problems]

@@ -8,11 +8,15 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from sfumato.core import storage
+from sfumato.core.predictions import Predictions
 from sfumato.errors import InputError, OptionError
 from sfumato.reproduce import Experiment, compare, find, run, run_all
 from sfumato.reproduce.lock import locked
@@ -91,6 +95,28 @@ def test_a_run_that_fails_stops_no_other(
     monkeypatch.undo()
     assert run(experiment, folder=folder).computed == 1
     assert not note.exists()
+
+
+def test_predictions_are_kept_where_an_experiment_asks_for_them(
+    experiment: Experiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = views.measure
+    made = Predictions(np.array([[0.2, 0.8]]), items=("a",), classes=("no", "yes"))
+
+    def measure(setting: Any, *, seed: int = 0, device: str = "cpu") -> Outcome:
+        return replace(right(setting, seed=seed, device=device), predictions={"ours": made})
+
+    monkeypatch.setattr(views, "measure", measure)
+    folder = tmp_path / "results"
+    assert run(experiment, folder=folder, seeds=1).computed == 3
+    assert not (folder / "predictions").exists()
+    keeping = replace(experiment, keep_predictions=True)
+    assert run(keeping, folder=folder, seeds=1).computed == 3  # the numbers were there, the predictions were not
+    kept = sorted((folder / "predictions").iterdir())
+    assert len(kept) == 3
+    assert storage.load(Predictions, kept[0]) == made
+    assert run(keeping, folder=folder, seeds=1).computed == 0
+    assert compare(experiment, folder, size="small", seeds=1).n_runs == 3
 
 
 def test_several_jobs_give_what_one_gives(experiment: Experiment, tmp_path: Path) -> None:

@@ -152,7 +152,7 @@ def test_the_layout_has_the_papers_columns_and_marks_the_same_sign(by_hand: Expe
     )  # fmt: skip
     row = next(row for row in grid.rows if row[0] == "new")
     assert row[2].startswith("1.200* [")
-    assert row[4].startswith("74.33 % [")
+    assert row[4] == "74.33 % [65.61, 83.06]"
     assert grid.good == ((1, 2),)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = ["HEAD", "Grid", "cells_in_words", "grids", "verdicts_in_words"]
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sfumato.reproduce.comparison import Cell, Ours, Table, Verdict, lower_is_better
@@ -96,14 +97,19 @@ def _ours(cell: Cell) -> str:
 def _number(ours: Ours | None, printed: Printed | None) -> str:
     if ours is None or math.isnan(ours.value):
         return ""
-    interval = "" if ours.low is None or ours.high is None else f" [{_plain(ours.low)}, {_plain(ours.high)}]"
-    return (_plain(ours.value) if printed is None else _like(ours.value, printed)) + interval
+    if printed is None:
+        return _plain(ours.value) + _bounds(ours, _plain)
+    # With a digit more than the paper has, where there is one more to see; bounds in the unit of the number.
+    digits = printed.digits + (0 if ours.value == int(ours.value) else 1)
+
+    def like(value: float) -> str:
+        return f"{value * printed.scale:,.{digits}f}"
+
+    return like(ours.value) + (" %" if printed.scale == 100 else "") + _bounds(ours, like)
 
 
-def _like(value: float, printed: Printed) -> str:
-    """Return our number in the unit of the paper's, with a digit more where there is one more to see."""
-    shown = f"{value * printed.scale:,.{printed.digits + (0 if value == int(value) else 1)}f}"
-    return shown + (" %" if printed.scale == 100 else "")
+def _bounds(ours: Ours, shown: Callable[[float], str]) -> str:
+    return "" if ours.low is None or ours.high is None else f" [{shown(ours.low)}, {shown(ours.high)}]"
 
 
 def _plain(value: float) -> str:

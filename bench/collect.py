@@ -62,20 +62,22 @@ def fill(folder: Path, n_responses: int) -> None:
     store.close()
 
 
-async def client(served: Served, until: float, delays: list[float]) -> None:
-    """Answer as one person after the other."""
+async def client(served: Served, until: float, delays: list[float], first: int) -> None:
+    """Answer as one person after the other; of the *first* batch only so many, or all clients would arrive at once."""
     visitor = Visitor(served.host, served.port)
     answer = {
         "mode": "top2", "top": "deer", "top_percent": 60, "second": "horse", "second_percent": 25, "impossible": [],
     }  # fmt: skip
     while time.perf_counter() < until:
         assert await visitor.arrive(), "the study has no places left"
-        for place in visitor.places:
+        for place in visitor.places[:first]:
             began = time.perf_counter()
             reply = await visitor.answer(place, answer)
             assert reply.status == 200, reply.body
             delays.append(time.perf_counter() - began)
-        assert (await visitor.ask("POST", "/api/finish", b"{}", "application/json")).status == 200
+        if first >= _SIZE:
+            assert (await visitor.ask("POST", "/api/finish", b"{}", "application/json")).status == 200
+        first = _SIZE
     await visitor.leave()
 
 
@@ -83,7 +85,7 @@ async def load(served: Served, n_clients: int, seconds: float) -> tuple[float, f
     """Return submissions a second, the median and 99th percentile of their delay in ms, and their number."""
     delays: list[float] = []
     began = time.perf_counter()
-    await asyncio.gather(*(client(served, began + seconds, delays) for _ in range(n_clients)))
+    await asyncio.gather(*(client(served, began + seconds, delays, 1 + n % _SIZE) for n in range(n_clients)))
     took = time.perf_counter() - began
     delays.sort()
     return len(delays) / took, 1000 * delays[len(delays) // 2], 1000 * delays[int(0.99 * len(delays))], len(delays)

@@ -9,7 +9,6 @@ table = compare(experiment, Path("reproduction"))
 from __future__ import annotations
 
 __all__ = [
-    "PAPERS",
     "Experiment",
     "Table",
     "compare",
@@ -26,14 +25,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sfumato.reproduce.catalogue import PAPERS, experiments, find, names
+    from sfumato.reproduce.catalogue import experiments, find, names
     from sfumato.reproduce.comparison import Table, compare
     from sfumato.reproduce.experiment import Experiment
     from sfumato.reproduce.page import report_markdown, report_page
     from sfumato.reproduce.running import run, run_all
 
 _HOMES = {
-    "PAPERS": "catalogue",
     "Experiment": "experiment",
     "Table": "comparison",
     "compare": "comparison",

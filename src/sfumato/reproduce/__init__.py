@@ -1,9 +1,11 @@
 """The tables and figures of four papers, each an experiment of a few lines, run with one call and shown beside theirs.
 
-from sfumato.reproduce import find, run, compare
-experiment, = find("wright/table1")
-run(experiment, folder=Path("reproduction"))
-table = compare(experiment, Path("reproduction"))
+In Python, as `sfumato reproduce` does it:
+
+    from sfumato.reproduce import compare, find, run
+    (experiment,) = find("wright/table1")
+    run(experiment, folder=Path("reproduction"))
+    table = compare(experiment, Path("reproduction"))
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import t, ttest_rel
 
 from sfumato.reproduce import Experiment, compare, find
+from sfumato.reproduce.expected import expected_seconds
 from sfumato.reproduce.layout import cells_in_words, grids, verdicts_in_words
 from sfumato.reproduce.outcome import Measured, Outcome
 from sfumato.reproduce.page import report_markdown, report_page
@@ -127,6 +128,14 @@ def test_with_one_seed_nothing_is_settled(by_hand: Experiment, tmp_path: Path) -
     table = compare(by_hand, tmp_path / "results", seeds=1)
     assert table.n_wanted == 2
     assert table.verdicts[0].word == "same direction"
+
+
+def test_what_was_measured_scales_what_is_expected(by_hand: Experiment, tmp_path: Path) -> None:
+    guessed = expected_seconds(by_hand, "full")
+    assert guessed == 3 * sum(run.study.seconds_of(run.setting) for run in by_hand.runs("full", seeds=1))
+    assert expected_seconds(by_hand, "full", folder=tmp_path / "nothing") == guessed
+    # Each of the six runs took two seconds.
+    assert expected_seconds(by_hand, "full", folder=tmp_path / "results") == pytest.approx(12.0)
 
 
 def test_what_is_absent_is_said(by_hand: Experiment, tmp_path: Path) -> None:

@@ -54,10 +54,19 @@ class _OneHead(Objective):
         return count_of(keep) if weights is None else (weights * keep).sum().reshape(1)
 
     def forward(self, outputs: Outputs, targets: Targets, mask: Tensor) -> Tensor:
-        return self._loss(
-            outputs.logits[0], self.labels(targets), reduction="sum", weight=self.weight, mask=mask,
-            item_weight=targets.get("item_weight"), ignore_index=IGNORED,
-        ).reshape(1)  # fmt: skip
+        # What is ignored is masked here, which spares the loss a look at every number of a soft label.
+        keep = mask & _there(targets)
+        weights = targets.get("item_weight")
+        sums: Tensor = self._loss(
+            outputs.logits[0],
+            self.labels(targets),
+            reduction="sum",
+            weight=self.weight,
+            mask=keep,
+            item_weight=weights,
+            ignore_index=None,
+        )
+        return sums.reshape(1)
 
 
 class Hard(_OneHead):

@@ -20,6 +20,7 @@ from sfumato.data import load
 from sfumato.evaluate import adaptive_rms_calibration_error
 from sfumato.reproduce.networks import config_of, epochs_and_model, network_in_words
 from sfumato.reproduce.outcome import Measured, Outcome
+from sfumato.reproduce.own_answers import own_answers
 from sfumato.reproduce.scored import scored
 from sfumato.reproduce.task import Task, open_task, people_of, shares_of
 from sfumato.train import join
@@ -47,6 +48,10 @@ class EveryAnnotator:
     ``as_released`` follows the authors' code: what people leave open is given to no class, and the last bin of the
     calibration error is dropped.
 
+    ``answers`` is a file of `sfumato collect export` in place of CIFAR-10S, from a study of one's own about the same
+    images, named by their place in the test set of CIFAR-10: what it cost is then the time of each input that a label
+    is made of. The images that are held out are tested on all that people said (T2, clamp), whatever was taught.
+
     The network and its training are those of `Training`. ``n_hard`` is how many images have the class of CIFAR-10,
     ``n_people`` how many the labels in question, ``n_test`` how many test images there are (0: all).
     """
@@ -60,6 +65,7 @@ class EveryAnnotator:
     gamma: float = 0.1
     select_top_two: bool = False
     as_released: bool = False
+    answers: str = field(default="", metadata={"path": True})
     optimizer: Mapping[str, Any] = field(default_factory=dict)
     schedule: Mapping[str, Any] = field(default_factory=dict)
     loop: Mapping[str, Any] = field(default_factory=dict)
@@ -92,7 +98,7 @@ def measure(setting: EveryAnnotator, *, seed: int = 0, device: str = "cpu") -> O
     from sfumato.train import fit, needs_of
 
     task = open_task("cifar10h", {"splits": True})
-    answers = load("cifar10s").responses
+    answers = _answers(setting)
     held_out, taught = _divided_images(answers)
     chosen = _fewer(taught, setting.n_people, seed)
     hard = _others(task, [*held_out, *taught], setting.n_hard, seed)
@@ -105,7 +111,8 @@ def measure(setting: EveryAnnotator, *, seed: int = 0, device: str = "cpu") -> O
     )  # fmt: skip
     run = fit(data, config)
     voted = shares_of(people_of(task, _fewer(task.item_names(task.splits["test"]), setting.n_test, seed)))
-    asked = shares_of(_answered(setting, [one for one in answers if one.item in set(held_out)], task.classes))
+    unseen = set(held_out)
+    asked = shares_of(annotations_of([one for one in answers if one.item in unseen], task.classes))
     numbers = [
         number
         for on, people in (("CIFAR-10H", voted), ("CIFAR-10S", asked))
@@ -121,18 +128,35 @@ def _cost(setting: EveryAnnotator, answers: Sequence[Response]) -> list[Measured
     if setting.labels == "cifar10h":
         each, people = _SECONDS_OF_A_VOTE, _VOTES_PER_IMAGE
     else:
-        each = float(np.median([one.seconds for one in answers if one.seconds is not None]))
+        each = float(np.median(_seconds(setting, answers)))
         people = len(answers) / len({one.item for one in answers})
     people = setting.panel or people
     return [Measured("annotation_seconds", each * people, "one image")]
 
 
+def _answers(setting: EveryAnnotator) -> tuple[Response, ...]:
+    if setting.answers:
+        return tuple(one.response for one in own_answers(setting.answers))
+    return load("cifar10s").responses
+
+
+def _seconds(setting: EveryAnnotator, answers: Sequence[Response]) -> list[float]:
+    """Return what each answer took: the inputs that a label is made of, where they were timed, else all of it."""
+    if not setting.answers:
+        return [one.seconds for one in answers if one.seconds is not None]
+    parts = ["top", *(["second"] if setting.use == "T2" else [])]
+    if setting.redistribute == "clamp" and not setting.select_top_two:
+        parts.append("impossible")
+    return [sum(one.seconds.get(part, 0.0) for part in parts) for one in own_answers(setting.answers)]
+
+
 def _divided_images(answers: Sequence[Response]) -> tuple[list[str], list[str]]:
-    """Return the 100 images of CIFAR-10S that are held out, and the 900 others."""
+    """Return the images that are held out, 100 of the 1,000 of CIFAR-10S, and the others."""
     images = sorted({one.item for one in answers}, key=int)
     order = np.random.default_rng(_HELD_OUT_SEED).permutation(len(images))
     shuffled = [images[row] for row in order]
-    return shuffled[:_HELD_OUT], shuffled[_HELD_OUT:]
+    n = min(_HELD_OUT, len(images) // 10)
+    return shuffled[:n], shuffled[n:]
 
 
 def _others(task: Task, judged: Sequence[str], n: int, seed: int) -> list[str]:
@@ -263,7 +287,7 @@ def _tested(setting: EveryAnnotator, task: Task, run: Run, people: SoftLabels, o
 
 def data_of(setting: EveryAnnotator) -> tuple[str, ...]:
     """Return what is read."""
-    return ("cifar10h", "cifar10s", "cifar10")
+    return ("cifar10h", setting.answers or "cifar10s", "cifar10")
 
 
 def seconds_of(setting: EveryAnnotator) -> float:

@@ -84,7 +84,10 @@ def accuracy() -> None:
 
 
 def with_model_on_digits() -> None:
-    """Print accuracies on scikit-learn's digits with simulated annotators and a cross-validated classifier."""
+    """Print accuracies on scikit-learn's digits with simulated annotators and a cross-validated classifier.
+
+    Of the join also the cross-entropy to gold, after one pass and after two.
+    """
     from sklearn.datasets import load_digits
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import cross_val_predict
@@ -94,9 +97,10 @@ def with_model_on_digits() -> None:
     digits = load_digits()
     names = [f"{i:04}" for i in range(len(digits.target))]
     truth = sf.SoftLabels(np.eye(10)[digits.target], items=names, classes=[str(k) for k in range(10)])
-    print(f"{'per item':10}{'majority':>10}{'D&S':>10}{'model':>10}{'joined':>10}")
-    for per_item in (1.5, 2, 3, 5):
-        planted = sf.data.simulate(truth=truth, n_annotators=40, per_item=per_item, ability=0.6, seed=1)
+    heads = ("majority", "D&S", "model", "joined", "2 passes", "loss", "2 passes")
+    print(f"{'per item':10}{'ability':10}" + "".join(f"{head:>10}" for head in heads))
+    for per_item, ability in [(size, ability) for size in (1.5, 2, 3, 5) for ability in (0.6, 0.35)]:
+        planted = sf.data.simulate(truth=truth, n_annotators=40, per_item=per_item, ability=ability, seed=1)
         votes = planted.annotations
         first = sf.aggregate.majority(votes, ties="random").soft_labels
         # The classifier learns from the majority, as it would have to, and predicts what it has not seen.
@@ -104,10 +108,12 @@ def with_model_on_digits() -> None:
         rows = [names.index(item) for item in first.items]
         said = cross_val_predict(learner, digits.data[rows] / 16, first.top(), cv=5, method="predict_proba")
         model = sf.SoftLabels(said, items=first.items, classes=first.classes)
-        joined = _method("with_model")(votes, model)
+        joined = [_method("with_model")(votes, model, passes=passes).soft_labels for passes in (1, 2)]
         found = (sf.aggregate.majority(votes, ties="share"), sf.aggregate.dawid_skene(votes))
-        soft = [*(result.soft_labels for result in found), model, joined.soft_labels]
-        print(f"{per_item:<10}" + "".join(f"{_accuracy(labels, planted.gold):10.4f}" for labels in soft), flush=True)
+        figures = [_accuracy(labels, planted.gold) for labels in (*(f.soft_labels for f in found), model, *joined)]
+        gold = planted.gold.aligned(votes.items, votes.classes)
+        figures += [float(-np.log(labels.probs[np.arange(len(gold)), gold]).mean()) for labels in joined]
+        print(f"{per_item:<10}{ability:<10}" + "".join(f"{figure:10.4f}" for figure in figures), flush=True)
 
 
 def speed(method: str, peer_python: str | None, ebcc_program: str | None) -> None:

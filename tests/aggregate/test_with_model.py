@@ -8,7 +8,7 @@ import pytest
 from sfumato.aggregate.with_model import with_model
 from sfumato.core.annotations import Annotations
 from sfumato.core.soft_labels import SoftLabels
-from sfumato.errors import InputError
+from sfumato.errors import InputError, OptionError
 
 # Rows are items, columns annotators, −1 is no vote; and what a classifier says of the items.
 VOTES = np.array(
@@ -51,8 +51,8 @@ def drawn(seed: int, n_items: int = 60, n_annotators: int = 7, n_classes: int = 
     return table, probs / probs.sum(axis=1, keepdims=True)
 
 
-def slow_crowdlab(votes: Annotations, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Soft labels and ratings, from the formulas; every annotation a distribution; no tied majority."""
+def slow_crowdlab(votes: Annotations, p: np.ndarray, passes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Soft labels after *passes* and ratings after two, from the formulas; no tied majority."""
     n, n_classes = p.shape
     said: list[tuple[int, int, np.ndarray]] = []
     for start, stop in zip(votes.starts[:-1], votes.starts[1:], strict=True):
@@ -66,6 +66,7 @@ def slow_crowdlab(votes: Annotations, p: np.ndarray) -> tuple[np.ndarray, np.nda
         met = [(y, other) for i, j, y in said if j == who for i2, j2, other in said if i2 == i and j2 != who]
         s.append(np.mean([y @ other for y, other in met]))
     consensus = votes.counts().argmax(axis=1)
+    soft = []
     for _ in range(2):
         agreed = [np.mean([y[consensus[item]] for i, _, y in said if i == item]) for item in several]
         right = np.mean(agreed)
@@ -80,6 +81,7 @@ def slow_crowdlab(votes: Annotations, p: np.ndarray) -> tuple[np.ndarray, np.nda
             joined[i] += w[j] * (y * right + (1 - y) * (1 - right) / (n_classes - 1))
             total[i] += w[j]
         joined /= total[:, None]
+        soft.append(joined)
         used, consensus = consensus, joined.argmax(axis=1)
     share = w_model / (w_model + np.mean(panel) / len(w) * sum(w))
     rating = [
@@ -87,12 +89,12 @@ def slow_crowdlab(votes: Annotations, p: np.ndarray) -> tuple[np.ndarray, np.nda
         + (1 - share) * np.mean([y[used[i]] for i, j, y in said if j == who and panel[i] > 1])
         for who in range(votes.n_annotators)
     ]
-    return joined, np.array(rating)
+    return soft[passes - 1], np.array(rating)
 
 
 def test_figures_of_cleanlab() -> None:
     votes = annotations_of(VOTES, 3)
-    result = with_model(votes, model_of(MODEL, votes))
+    result = with_model(votes, model_of(MODEL, votes), passes=2)
     first = [row[row >= 0][0] for row in VOTES]
     np.testing.assert_allclose(result.soft_labels.probs[range(8), first], CLEANLAB_FIRST, rtol=1e-12)
     np.testing.assert_allclose(result.annotators.competence, CLEANLAB_QUALITY, rtol=1e-12)
@@ -120,10 +122,15 @@ def test_the_loops_give_the_same(seed: int) -> None:
     tied = (counts == counts.max(axis=1, keepdims=True)).sum(axis=1) > 1
     table, probs = table[~tied], probs[~tied]
     votes = annotations_of(table, 4)
-    soft, rating = slow_crowdlab(votes, probs)
-    result = with_model(votes, model_of(probs, votes))
-    np.testing.assert_allclose(result.soft_labels.probs, soft, rtol=1e-12)
-    np.testing.assert_allclose(result.annotators.competence, rating, rtol=1e-12)
+    model = model_of(probs, votes)
+    for passes in (1, 2):
+        soft, rating = slow_crowdlab(votes, probs, passes)
+        result = with_model(votes, model, passes=passes)
+        np.testing.assert_allclose(result.soft_labels.probs, soft, rtol=1e-12)
+        np.testing.assert_allclose(result.annotators.competence, rating, rtol=1e-12)
+        assert (result.n_iter, result.soft_labels.origin.options["passes"]) == (passes, passes)
+    with pytest.raises(OptionError, match="'passes' must be 1 or 2"):
+        with_model(votes, model, passes=3)
 
 
 def test_distributions_agree_by_their_products() -> None:
@@ -136,7 +143,7 @@ def test_distributions_agree_by_their_products() -> None:
         items=[f"i{i:02}" for i in range(20)], annotators=[f"a{j}" for j in range(4)], classes=["0", "1", "2"],
     )  # fmt: skip
     probs = rng.dirichlet([0.5, 0.5, 0.5], 20)
-    soft, rating = slow_crowdlab(votes, probs)
+    soft, rating = slow_crowdlab(votes, probs, 1)
     result = with_model(votes, model_of(probs, votes))
     np.testing.assert_allclose(result.soft_labels.probs, soft, rtol=1e-9)
     np.testing.assert_allclose(result.annotators.competence, rating, rtol=1e-9)

@@ -256,7 +256,8 @@ def test_every_method_is_listed_with_its_options(capsys: pytest.CaptureFixture[s
     told = {line.partition(":")[0]: below.strip() for line, below in zip(lines[::2], lines[1::2], strict=True)}
     assert list(told) == list(METHODS)
     assert told["majority"] == "ties=first"
-    assert told["with_model"] == "no options"
+    assert told["standard"] == "no options"
+    assert told["with_model"] == "passes=1"
     assert "as_published=false" in told["temperature"]
 
 

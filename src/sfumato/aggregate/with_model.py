@@ -18,6 +18,7 @@ from sfumato.core.annotations import Annotations
 from sfumato.core.origin import Origin
 from sfumato.core.seeds import Seed, recorded
 from sfumato.core.soft_labels import SoftLabels
+from sfumato.errors import OptionError
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -28,13 +29,13 @@ _LEAST = 1e-6
 _TIE = 1e-9
 
 
-def with_model(annotations: Annotations, model: SoftLabels, *, seed: Seed = 0) -> Result:
+def with_model(annotations: Annotations, model: SoftLabels, *, passes: int = 1, seed: Seed = 0) -> Result:
     """Return the weighted average of annotators and a classifier; shape (n_items, n_classes).
 
     *model* holds the probabilities that a classifier gives to the items out of sample (by cross-validation, say); it
     must know every item and the same classes, in any order, and may know more items. CROWDLAB (Goh, Tkachenko &
     Mueller 2022, "Supervised learning to infer consensus labels and quality scores for data with multiple
-    annotators"), in two passes, the first with the majority vote as consensus Ŷ, the second with its outcome:
+    annotators"), with the majority vote as consensus Ŷ:
 
         p_i = (w_M p_M,i + Σ_j w_j p_ij) / (w_M + Σ_j w_j)  over the annotators j of item i, where
         p_ij = P for the label that j gave and (1 − P)/(n_classes − 1) for the others
@@ -46,16 +47,22 @@ def with_model(annotations: Annotations, model: SoftLabels, *, seed: Seed = 0) -
     all over the items with more than one annotation, and w ≥ 1e-6. A tied majority goes to the class that the model
     finds likeliest, then to the rarer class, then to the first. Of distributions, agreement is Σ_k of the products.
 
-    Competence is CROWDLAB's rating: w̄ times the mean of p_i at the labels that j gave, plus 1 − w̄ times the share of
-    them that agree with Ŷ, w̄ being the model's part of the weights (NaN for who said nothing). An item without
-    annotations gets the model's probabilities. Nothing here is random: *seed* is recorded, so that all views can be
-    called alike.
+    The likeliest classes of these p are CROWDLAB's consensus. With *passes* = 2 everything is taken anew with them as
+    Ŷ, as CROWDLAB does for the quality of its consensus; but then the model is measured against what it had a say
+    in, and weighs too much: its p lies farther from gold as a rule (bench/annotator_models.py with-model).
+
+    Competence is CROWDLAB's rating, of the second pass: w̄ times the mean of p_i at the labels that j gave, plus 1 − w̄
+    times the share of them that agree with Ŷ, w̄ being the model's part of the weights (NaN for who said nothing). An
+    item without annotations gets the model's probabilities. Nothing here is random: *seed* is recorded, so that all
+    views can be called alike.
 
     >>> votes = Annotations.from_rows("aabbccdd", "xyxyxyxy", ["no", "no", "no", "yes", "yes", "yes", "no", "no"])
     >>> model = SoftLabels([[0.9, 0.1], [0.2, 0.8], [0.3, 0.7], [0.8, 0.2]], items=list("abcd"), classes=["no", "yes"])
     >>> with_model(votes, model).soft_labels["b"].round(3).tolist()
     [0.324, 0.676]
     """
+    if passes not in (1, 2):
+        raise OptionError(f"The option 'passes' must be 1 or 2. Got {passes} instead.")
     check_memory(
         8 * 6 * annotations.n_items * annotations.n_classes,
         what=f"The average over {annotations.n_items:,} items with {annotations.n_classes:,} classes",
@@ -72,11 +79,12 @@ def with_model(annotations: Annotations, model: SoftLabels, *, seed: Seed = 0) -
     if matrix.n_judged:
         votes = _Votes(matrix, predicted[matrix.item_order])
         consensus = votes.majority()
-        first, _ = votes.weighted(consensus)
+        first, weights = votes.weighted(consensus)
         consensus = votes.best(first, consensus)
-        joined, weights = votes.weighted(consensus)
+        second, weights_then = votes.weighted(consensus)
+        competence[matrix.annotator_order] = votes.competence(second, consensus, weights_then)
+        joined, weights = (first, weights) if passes == 1 else (second, weights_then)
         probs[matrix.item_order] = joined
-        competence[matrix.annotator_order] = votes.competence(joined, consensus, weights)
         notes.append(f"The model weighs as much as {votes.model_in_votes(weights):.3g} average annotations.")
         if not votes.shared:
             notes.append(
@@ -90,11 +98,12 @@ def with_model(annotations: Annotations, model: SoftLabels, *, seed: Seed = 0) -
         )
     if more:
         notes.append(f"{more:,} items that the model knows have no place in the annotations and are left out.")
-    origin = Origin("with_model", {"model": model.fingerprint}, recorded(seed), annotations.fingerprint)
+    options = {"model": model.fingerprint, "passes": passes}
+    origin = Origin("with_model", options, recorded(seed), annotations.fingerprint)
     return Result(
         soft_labels=SoftLabels(probs, items=annotations.items, classes=annotations.classes, origin=origin),
         annotators=AnnotatorSkills(annotations.annotators, annotations.per_annotator(), competence=competence),
-        n_iter=2 if matrix.n_judged else 0,
+        n_iter=passes if matrix.n_judged else 0,
         notes=tuple(notes),
     )
 

@@ -34,6 +34,9 @@ from sfumato.core.seeds import Seed
 from sfumato.core.simplex import normalise
 from sfumato.errors import OptionError, check_choice
 
+# Numbers of the table that are made at a time.
+_CACHED = 1 << 15
+
 
 def dawid_skene(
     annotations: Annotations,
@@ -123,18 +126,23 @@ class _DawidSkene:
 
     def _best_for(self, expected: Expectation, pseudo: ConfusionPrior) -> _Parameters:
         n_classes = len(pseudo.classes)
-        # Everything in place: the counts become the table.
+        # Everything in place, a few annotators at a time that stay in the cache: the counts become the table.
         values = expected.counts.reshape(-1, n_classes, n_classes)
-        values += pseudo.confusion.astype(values.dtype)
-        total = values.sum(axis=1, keepdims=True)
+        added, log_sums = pseudo.confusion.astype(values.dtype), np.zeros((n_classes, n_classes))
+        step = max(1, _CACHED // n_classes**2)
         with np.errstate(divide="ignore"):
-            np.log(values, out=values)
+            for first in range(0, len(values), step):
+                part = values[first : first + step]
+                part += added
+                total = part.sum(axis=1, keepdims=True)
+                np.log(part, out=part)
+                # Under maximum likelihood an annotator may never have met a class. The row then stays without mass
+                # (0/0 = 0, as in the paper's program): what no posterior supports at the start never comes back.
+                part -= np.log(np.where(total == 0, 1, total))
+                if self._prior != "ml":
+                    log_sums += part.sum(axis=0, dtype=np.float64)
             log_prior = np.log(normalise(expected.state_counts + pseudo.classes))
-        # Under maximum likelihood an annotator may never have met a class. The row then stays without mass (0/0 = 0,
-        # as in the paper's program): what no posterior supports at the start never comes back.
-        values -= np.log(np.where(total == 0, 1, total))
         penalty = 0.0
         if self._prior != "ml":
-            log_sums = values.sum(axis=0, dtype=np.float64)
             penalty = float((pseudo.confusion * log_sums).sum() + pseudo.classes @ log_prior)
         return _Parameters(values.reshape(-1, n_classes), log_prior.astype(values.dtype), pseudo, penalty)

@@ -240,7 +240,7 @@ class _Model:
 class _RandomSubtypes:
     """Not a model but a start: an item's vote shares, each split among the subtypes by a draw from Dir(1, …, 1).
 
-    The draws of an item depend on *key* and its place in the canonical order alone.
+    The draws of an item depend on *key* and its place in the matrix alone.
     """
 
     shape: tuple[int, int, int]

@@ -7,9 +7,8 @@ __all__ = ["wawa"]
 import numpy as np
 
 from sfumato.aggregate.result import Result
-from sfumato.aggregate.votes import Ties, lots, majority_of, vote_result
+from sfumato.aggregate.votes import Ties, lots, majority_of, shares_of, vote_result
 from sfumato.aggregate.weighted_votes import agreement_with, weighted_counts
-from sfumato.core import simplex
 from sfumato.core.annotations import Annotations
 from sfumato.core.seeds import Seed
 
@@ -28,5 +27,5 @@ def wawa(annotations: Annotations, *, ties: Ties = "first", seed: Seed = 0) -> R
     """
     drawn = lots(annotations, ties, seed)
     skill = agreement_with(annotations, majority_of(annotations.counts(), ties, drawn))
-    probs = simplex.normalise(weighted_counts(annotations, np.nan_to_num(skill)))
-    return vote_result(annotations, np.asarray(probs), "wawa", {"ties": ties}, seed, competence=skill)
+    probs = shares_of(weighted_counts(annotations, np.nan_to_num(skill)))
+    return vote_result(annotations, probs, "wawa", {"ties": ties}, seed, competence=skill)

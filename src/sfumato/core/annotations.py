@@ -8,7 +8,7 @@ from __future__ import annotations
 
 __all__ = ["Annotations", "class_order"]
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -204,7 +204,7 @@ class Annotations:
     def offsets(self) -> NDArray[np.int64]:
         """Rows of item i are offsets[i]:offsets[i + 1]; shape (n_items + 1,)."""
         result = np.zeros(self.n_items + 1, dtype=np.int64)
-        np.cumsum(np.bincount(self.item, minlength=self.n_items), out=result[1:])
+        np.cumsum(_tally(self.item, self.n_items), out=result[1:])
         result.flags.writeable = False
         return result
 
@@ -248,25 +248,39 @@ class Annotations:
     def summed(self, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
         """Return the sums of *weights*, one per row (1 each where None), by item and class: (n_items, n_classes)."""
         result = np.empty((self.n_items, self.n_classes))
+        for first, sums in self._summed_in_parts(weights):
+            result[first : first + len(sums)] = sums
+        return result
+
+    def leading_labels(self) -> NDArray[np.int64]:
+        """Return the class to which each item gives the most weight, the first of several; shape (n_items,)."""
+        weights = None if self.is_hard else on_grid(self.weight, int(np.diff(self.offsets).max(initial=1)))
+        result = np.empty(self.n_items, dtype=np.int64)
+        for first, sums in self._summed_in_parts(weights):
+            result[first : first + len(sums)] = sums.argmax(axis=1)
+        return result
+
+    def _summed_in_parts(self, weights: NDArray[np.float64] | None) -> Iterator[tuple[int, NDArray[Any]]]:
+        """Yield the first item of each part, and the part's sums by item and class."""
         # The rows are sorted by item: so many items at a time that their sums stay in the cache.
         step = max(_SUMMED_AT_A_TIME // max(self.n_classes, 1), 1)
         for first in range(0, self.n_items, step):
-            block = result[first : first + step]
-            rows = slice(int(self.offsets[first]), int(self.offsets[first + len(block)]))
+            last = min(first + step, self.n_items)
+            rows = slice(int(self.offsets[first]), int(self.offsets[last]))
             flat = (self.item[rows] - np.int64(first)) * self.n_classes + self.label[rows]
-            sums = np.bincount(flat, None if weights is None else weights[rows], minlength=block.size)
-            block[:] = sums.reshape(block.shape)
-        return result
+            size = (last - first) * self.n_classes
+            sums = np.bincount(flat, None if weights is None else weights[rows], minlength=size)
+            yield first, sums.reshape(last - first, self.n_classes)
 
     def per_item(self) -> NDArray[np.int64]:
         """Return the number of annotations of each item, shape (n_items,)."""
         item = self.item if self.is_hard else self.item[self.starts[:-1]]
-        return np.bincount(item, minlength=self.n_items)
+        return _tally(item, self.n_items)
 
     def per_annotator(self) -> NDArray[np.int64]:
         """Return the number of annotations by each annotator, shape (n_annotators,)."""
         annotator = self.annotator if self.is_hard else self.annotator[self.starts[:-1]]
-        return np.bincount(annotator, minlength=self.n_annotators)
+        return _tally(annotator, self.n_annotators)
 
     def take_annotations(self, chosen: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Self:
         """Return the annotations that *chosen* (a mask or indices) picks; the vocabularies stay whole."""
@@ -338,6 +352,23 @@ def _checked_codes(codes: ArrayLike, size: int, *, what: str) -> Codes:
         bad = array[(array < 0) | (array >= size)][0]
         raise InputError(f"The {what} code {bad} points outside the {size} names that were given.")
     return array.astype(np.int32)
+
+
+def _tally(codes: Codes, size: int) -> NDArray[np.int64]:
+    """Return how often each code occurs, shape (size,).
+
+    NumPy would widen all codes to 64 bits at once, and for ten million the new memory costs several times the count.
+    """
+    result = np.zeros(size, dtype=np.int64)
+    is_sorted = len(codes) > _SUMMED_AT_A_TIME and bool((codes[:-1] <= codes[1:]).all())
+    # Of sorted codes a part holds a narrow run; of others any, and then a part must be worth adding *size* numbers.
+    step = _SUMMED_AT_A_TIME if is_sorted else max(_SUMMED_AT_A_TIME, size)
+    for first in range(0, len(codes), step):
+        part = codes[first : first + step]
+        low = int(part[0]) if is_sorted else 0
+        found = np.bincount(part - low if low else part)
+        result[low : low + len(found)] += found
+    return result
 
 
 def _row_order(i: Codes, j: Codes, k: Codes) -> NDArray[np.int64] | None:

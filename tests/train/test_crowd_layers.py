@@ -287,7 +287,7 @@ def test_rows_that_are_now_and_then_in_a_batch_are_trained_as_pytorch_trains_the
     tables = [nn.Embedding(R, K, sparse=True) for _ in range(2)]
     tables[1].load_state_dict(tables[0].state_dict())
     ours, theirs = RowAdam([tables[0].weight], lr=0.1), torch.optim.SparseAdam([tables[1].weight], lr=0.1)
-    for who in ([0, 3, 3], [5], [3, 0, 6, 6], []):
+    for who in ([0, 3, 3], [5], [*range(R)], [3, 0, 6, 6], []):
         for table, optimizer in zip(tables, (ours, theirs), strict=True):
             (table(torch.tensor(who, dtype=torch.int64)) - 1).square().sum().backward()
             optimizer.step()

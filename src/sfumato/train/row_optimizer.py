@@ -55,13 +55,16 @@ class RowAdam(optim.Optimizer):
                     state["step"] = torch.zeros((), device=table.device)
                     state["exp_avg"], state["exp_avg_sq"] = torch.zeros_like(table), torch.zeros_like(table)
                 whole = [table, state["exp_avg"], state["exp_avg_sq"]]
-                rows = [each.index_select(0, who) for each in whole]
+                # A batch that everybody labelled has all rows, in order: then there is nothing to take out.
+                all_there = len(who) == len(table)
+                rows = whole if all_there else [each.index_select(0, who) for each in whole]
                 adam(
                     rows[:1], [gradient], rows[1:2], rows[2:], [], [state["step"]], fused=True, amsgrad=False,
                     beta1=first, beta2=second, lr=group["lr"], weight_decay=0.0, eps=group["eps"], maximize=False,
                 )  # fmt: skip
-                for each, part in zip(whole, rows, strict=True):
-                    each.index_copy_(0, who, part)
+                if not all_there:
+                    for each, part in zip(whole, rows, strict=True):
+                        each.index_copy_(0, who, part)
 
 
 class RowOptimizer(optim.Optimizer):

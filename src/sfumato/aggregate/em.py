@@ -23,6 +23,7 @@ from sfumato.aggregate.tables import Table
 from sfumato.core.annotations import Annotations
 from sfumato.core.origin import Origin
 from sfumato.core.seeds import Seed, recorded, spawn
+from sfumato.core.simplex import check_simplex
 from sfumato.core.soft_labels import SoftLabels
 from sfumato.errors import ConvergenceWarning, OptionError, check_choice
 
@@ -164,16 +165,16 @@ def result(
     """
     if probs is None:
         probs = engine.posterior(found.table)
-    probs.flags.writeable = False
+    check_simplex(probs, names=annotations.items)
     matrix = engine.matrix
     back = matrix.annotator_order
     totals = matrix.column_totals.reshape(matrix.n_annotators, matrix.n_classes)
     # The weights of an annotation sum to 1, so their sum counts the annotations.
     n_annotations = np.rint(totals.sum(axis=1)).astype(np.int64)
     return Result(
-        soft_labels=SoftLabels(
-            probs=probs, items=annotations.items, classes=annotations.classes,
-            origin=Origin(method, options, recorded(seed), annotations.fingerprint),
+        soft_labels=SoftLabels.trusted(
+            probs, annotations.items, annotations.classes,
+            Origin(method, options, recorded(seed), annotations.fingerprint),
         ),
         annotators=AnnotatorSkills(
             annotators=annotations.annotators, n_annotations=_placed(n_annotations, back),

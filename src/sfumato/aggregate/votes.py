@@ -115,7 +115,7 @@ def majority_of(
 
 def _step(counts: NDArray[np.float64]) -> int:
     """Return how many items to take at a time, so that the arrays of a step stay in the cache."""
-    return max(1, _AT_A_TIME // max(1, counts.shape[1]))
+    return max(1, _AT_A_TIME // max(1, int(counts.shape[1])))
 
 
 def vote_result(

@@ -55,7 +55,7 @@ class SoftLabels:
             object.__setattr__(self, "uncertainty", uncertainty)
 
     @classmethod
-    def trusted(cls, probs: NDArray[np.float64], items: Vocabulary, classes: Vocabulary, origin: Origin) -> Self:
+    def trusted(cls, probs: NDArray[np.floating[Any]], items: Vocabulary, classes: Vocabulary, origin: Origin) -> Self:
         """Return soft labels without looking at them again: for rows on the simplex by construction, under names
         that annotations or soft labels already carry. *probs* is taken over and becomes read-only."""
         probs.flags.writeable = False

@@ -53,7 +53,9 @@ class PartialCounts(NamedTuple):
 def n_chunks(matrix: AnnotationMatrix) -> int:
     """Return into how many runs the annotations are cut: by their number and the table's size, not by threads."""
     fewest = 2 if matrix.n_rows >= WORTH_THREADS else 1
-    return int(np.clip(matrix.n_rows // (_ROWS_PER_COLUMN * max(1, matrix.n_columns)), fewest, _MOST_CHUNKS))
+    most = int(np.clip(matrix.n_rows // (_ROWS_PER_COLUMN * max(1, matrix.n_columns)), fewest, _MOST_CHUNKS))
+    # An even number: three runs would keep one of two threads waiting for a quarter of the time.
+    return most + most % 2 if most > 1 else most
 
 
 def scratch_for(matrix: AnnotationMatrix, chunks: Sequence[Chunk], n_states: int) -> Scratch:

@@ -68,7 +68,7 @@ def test_the_admin_sees_what_is_said_and_steers_the_study(serve: Callable[..., A
     expect(admin.locator("th[aria-sort]")).to_have_text("Seen")
     admin.get_by_role("link", name="Overview").click()
     admin.get_by_label("People per item").fill("3")
-    admin.get_by_role("button", name="Extend").click()
+    admin.get_by_role("button", name="Set").click()
     expect(admin.get_by_role("heading", level=1)).to_contain_text("8 of 12 answers")
     admin.get_by_role("button", name="Pause").click()
     expect(admin.locator(".state")).to_have_text("Paused")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import os
 import re
 import shutil
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -91,6 +93,9 @@ def test_a_new_study_is_written_and_never_overwritten(capsys: pytest.CaptureFixt
     study = read_study(Path("animals"))
     assert (study.title, study.mode, study.batches.size, study.items.source) == ("Tiere", "chips", 9, "items")
     assert "yes and no" in capsys.readouterr().err
+    assert run(["collect", "new", "plants", "--items", "photos"]) == 0
+    assert read_study(Path("plants")).title == "plants"
+    capsys.readouterr()
     before = Path("animals/study.toml").read_text()
     assert run(["collect", "new", "animals"]) == 2
     assert "exists" in capsys.readouterr().err
@@ -115,7 +120,8 @@ def test_a_new_study_is_written_and_never_overwritten(capsys: pytest.CaptureFixt
         (["start", "texts.csv", "--study", "animals", "--panel", "9"], "its panel is 2"),
         (["start", "other.csv", "--study", "animals"], "for the items"),
         (["start", "animals", "--public-url", "example.org"], "must begin with https://"),
-        (["status", "empty"], "collect new"),
+        (["status", "empty"], "collect new empty"),
+        (["status", "nowhere"], "collect new nowhere"),
         (["status", "unstarted"], "holds no answers yet"),
         (["export", "animals", "-o", "x.csv"], "does not say what to write"),
         (["export", "animals", "-o", "soft.xlsx"], "must end in .csv"),
@@ -136,6 +142,7 @@ def test_a_new_study_is_written_and_never_overwritten(capsys: pytest.CaptureFixt
         (["payments", "animals", "--layout", "paypal"], "'layout' must be one of"),
         (["payments", "animals", "--names", "nowhere.txt"], "nowhere.txt cannot be read"),
         (["delete-person", "animals", "eve", "--yes"], "nobody 'eve'"),
+        (["delete-person", "animals", "eve"], "nobody 'eve'"),
         (["demo", "--study", "texts.csv"], "texts.csv"),
     ],
 )  # fmt: skip
@@ -429,6 +436,31 @@ def test_the_demo_starts_says_where_and_stops(started: Callable[..., Started]) -
     server.stop()
     assert server.process.returncode == 0
     assert "collect export shapes-study" in server.told
+
+
+def test_the_server_goes_on_when_nobody_reads_what_it_prints_any_more() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "sfumato", "collect", "demo", "--port", str(port)]
+    read, write = os.pipe()
+    os.close(read)
+    process = subprocess.Popen(command, stdout=write, stderr=subprocess.PIPE, text=True)
+    os.close(write)
+    try:
+        until = time.monotonic() + 60
+        page = ""
+        while not page and process.poll() is None and time.monotonic() < until:
+            with contextlib.suppress(OSError):
+                page = Visitor().visit(f"http://127.0.0.1:{port}/")
+            time.sleep(0.05)
+    finally:
+        process.send_signal(signal.SIGINT)
+    told = process.communicate(timeout=30)[1]
+    assert all(name in page for name in CLASSES), told
+    assert process.returncode == 0, told
+    assert "Traceback" not in told
+    assert "Stopped." in told
 
 
 def test_from_a_folder_of_pictures_to_soft_labels_and_payments(

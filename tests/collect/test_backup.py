@@ -92,7 +92,8 @@ def test_a_backup_is_whole_or_not_there(make_field: Callable, tmp_path: Path, mo
     with pytest.raises(InputError, match="nothing to back up"):
         backup(tmp_path, tmp_path / "copy")
     with pytest.raises(InputError, match="cannot be made"):
-        backup(field.folder, tmp_path / "no" / "copy")
+        backup(field.folder, field.folder / "study.toml" / "copy")
+    assert backup(field.folder, tmp_path / "made" / "copy").path.is_dir()
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")

@@ -83,6 +83,32 @@ def test_whatever_a_draft_holds_there_is_a_page(mode: Any, draft: dict[str, Any]
     assert "</html>" in _item(_study(mode=mode), _place(draft=draft))
 
 
+@pytest.mark.parametrize(("redistribute", "told"), [({}, True), ({"gamma": 0.0}, False), ({"rule": "uniform"}, False)])
+@pytest.mark.parametrize("mode", ["top1", "top2", "sliders"])
+def test_the_page_tells_of_the_share_that_a_whole_answer_gives_away(mode: Any, redistribute: Any, told: bool) -> None:
+    page = _item(_study(mode=mode, redistribute=redistribute), _place())
+    assert (re.search('"gamma": ?10', page) is not None) == (told and mode != "sliders")
+    assert ("go to other classes that stay possible" in page) == (told and mode != "sliders")
+
+
+def test_where_one_class_is_explained_all_are_listed() -> None:
+    page = Pages(_study()).instructions(csrf="c")
+    assert page.count("<dt ") == 2
+    assert "<dt" not in Pages(_study(classes=(StudyClass(name="a"), StudyClass(name="b")))).instructions(csrf="c")
+
+
+def test_imported_people_have_no_date() -> None:
+    person = {
+        "id": "p", "platform": "import", "state": "done", "answered": 1, "places": 1, "seen_at": 61_000, "seconds": 1.0,
+        "minutes": 1.0, "agreement": None, "repeat_change": None, "checks": 0, "checks_wrong": 0, "bonus": None,
+        "leave_out": True, "do_not_pay": False, "reasons": ("left out: named in study.toml",),
+    }  # fmt: skip
+    page = AdminPages(_study()).people({"people": [person]}, csrf="c")
+    assert "d ago" not in page
+    assert "1970" not in page
+    assert page.count("left out: ") == 0
+
+
 def test_a_version_of_the_static_files_has_its_own_address() -> None:
     assets = Assets()
     assert assets.version == Assets().version

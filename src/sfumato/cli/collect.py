@@ -5,6 +5,9 @@ from __future__ import annotations
 __all__ = ["app", "demo", "new", "start", "status"]
 
 import os
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -126,6 +129,7 @@ def new(
     """Write a study.toml with every setting explained, to be changed before the study starts."""
     if (folder / "study.toml").exists():
         raise InputError(f"{folder / 'study.toml'} exists; change it with an editor, or name another folder.")
+    title = title or _stem(folder)
     design = {"title": title, "mode": mode, "language": language, "batch-size": batch_size, "panel": panel}
     _write(folder, source=items or folder / "items", classes=classes or "yes,no", design=design)
     screen.say(f"→ {folder / 'study.toml'}")
@@ -205,14 +209,32 @@ def _serve(folder: Path, host: str, port: int, public_url: str, behind_proxy: bo
         declared, folder=declared.folder, host=host, port=port, public_url=public_url, behind_proxy=behind_proxy,
         new_admin_secret=new_admin_secret, announce=lambda addresses: _announce(declared, addresses),
     )  # fmt: skip
-    screen.note(f"Stopped. Write what was said with: sfumato collect export {folder} -o votes.csv")
+    with _to_whoever_reads():
+        screen.note(f"Stopped. Write what was said with: sfumato collect export {folder} -o votes.csv")
+
+
+@contextmanager
+def _to_whoever_reads() -> Iterator[None]:
+    """Go on where nobody reads the output any more, as after ``… | head``: people who answer need the server.
+
+    rich leaves by SystemExit when the pipe it prints to is closed.
+    """
+    try:
+        yield
+    except (SystemExit, BrokenPipeError):
+        return
 
 
 def _announce(declared: Study, addresses: Addresses) -> None:
     from sfumato.collect.platforms import address_of
 
+    with _to_whoever_reads():
+        _tell_addresses(declared, addresses, address_of(declared, addresses.study))
+
+
+def _tell_addresses(declared: Study, addresses: Addresses, study: str) -> None:
     screen.say(f"{declared.title} · {len(declared.classes)} classes · {declared.folder}\n")
-    screen.say(f"Study            {address_of(declared, addresses.study)}")
+    screen.say(f"Study            {study}")
     screen.say(f"Admin            {addresses.admin}")
     screen.say(f"Completion code  {addresses.completion_code}\n")
     if declared.platform.kind in _HINTS:
@@ -251,7 +273,12 @@ def _make(folder: Path, *, source: Path, classes: str | None, design: dict[str, 
     if design.get("batch-size") is None and len(items) < 25:
         design = {**design, "batch-size": len(items)}
     _write(folder, source=source, classes=classes, design=design)
-    screen.note(f"{len(items):,} items. Everything else can be set in {folder / 'study.toml'}.")
+    kinds = Counter(item.kind for item in items.values())
+    mixed = f" ({', '.join(f'{n:,} {kind}' for kind, n in kinds.items())}; kind under [items] takes one of them)"
+    screen.note(
+        f"{len(items):,} items{mixed if len(kinds) > 1 else ''}. "
+        f"Everything else can be set in {folder / 'study.toml'}, such as the title that people see."
+    )
 
 
 def _write(folder: Path, *, source: Path, classes: str, design: dict[str, Any]) -> None:

@@ -200,7 +200,11 @@ def _write_rows(store: SqliteStore, kind: str, out: Path) -> str:
                 number += 1
         # Let go of the file, which is closed by who opened it, after it is flushed to disk.
         text.detach()
-    return f"{number:,} {'answers at the end' if kind == 'exit' else kind}"
+    one, many = {
+        "responses": ("response", "responses"), "people": ("person", "people"),
+        "exit": ("answer at the end", "answers at the end"),
+    }[kind]  # fmt: skip
+    return counted(number, one, many)
 
 
 def import_(

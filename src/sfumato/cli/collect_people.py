@@ -158,14 +158,15 @@ def delete_person(
 
     The server may run. Backups and exports that were made before are not touched.
     """
-    from sfumato.collect.erasure import erase_person
+    from sfumato.collect.erasure import erase_person, person_of
     from sfumato.collect.secret_file import read_secrets
 
     with opened(study) as (declared, store):
-        if not yes:
-            typer.confirm(f"Delete everything of {person} for good?", abort=True)
         secrets = read_secrets(declared.folder)
         known = [person, _invitation_of(secrets.key("invitation name"), person)]
+        found = person_of(store, known, secrets)
+        if not yes:
+            typer.confirm(f"Delete everything of {found} for good?", abort=True)
         gone = erase_person(store, known, secrets)
     paid = " and the entry in the list of payments" if gone.was_to_be_paid else ""
     screen.say(
@@ -216,4 +217,4 @@ def _give(head: Sequence[str] | None, rows: Sequence[Sequence[str]], out: Path |
     check_writable(out)
     write_whole(out, text.getvalue())
     out.chmod(0o600)
-    screen.say(f"{len(rows):,} lines → {out}")
+    screen.say(f"{counted(len(rows), 'line', 'lines')} → {out}")

@@ -43,7 +43,10 @@ def note_old_rules(study: Study, store: SqliteStore) -> None:
     from sfumato.collect.exclusions import rules_have_run
 
     if not rules_have_run(study, store):
-        screen.note("The exclusion rules of study.toml have not run yet. Run them with: sfumato collect exclude")
+        screen.note(
+            "The exclusion rules of study.toml have not run yet. Run them with: "
+            f"sfumato collect exclude {study.folder.name}"
+        )
 
 
 def counted(number: int, one: str = "person", many: str = "people") -> str:

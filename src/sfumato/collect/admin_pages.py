@@ -20,11 +20,15 @@ _DOWNLOADS = (
     ("votes.csv", "One row per annotator and item, for sfumato aggregate"),
     ("soft.csv", "Soft labels, one row per item"),
     ("soft.parquet", "The same soft labels, with where they come from"),
+    ("people.csv", "Who came, how far, and what the rules say of them; no platform ids"),
+    ("exit.csv", "Answers to the questions at the end; look before you share them"),
     ("payments.csv", "Who is to be paid, with the bonus; with platform ids, so keep it apart"),
 )
 _ORDERS = (("entropy", "Most divided"), ("least", "Fewest answers"), ("id", "As they stand"))
 _STATES = {"open": "Open", "paused": "Paused", "closed": "Closed"}
 _PER_PAGE = 50
+# Times before 2000, in milliseconds, are no dates: imported answers count from each person's own start.
+_FIRST_DATE = 946_684_800_000
 
 
 class AdminPages:
@@ -82,7 +86,9 @@ def _number(value: float | None, digits: int = 1) -> str:
 
 
 def _ago(at: int) -> str:
-    """Return how long ago a time in milliseconds was, as people say it."""
+    """Return how long ago a time in milliseconds was, as people say it; imported people have no date."""
+    if at < _FIRST_DATE:
+        return "–"
     seconds = max(0, time.time() - at / 1000)
     if seconds < 60:
         return "now"
@@ -91,4 +97,6 @@ def _ago(at: int) -> str:
 
 
 def _moment(at: int) -> str:
+    if at < _FIRST_DATE:
+        return "no date: times count from their own start"
     return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")

@@ -104,6 +104,7 @@ def _made_whole(target: Path) -> Iterator[Path]:
     """Give a hidden folder that becomes *target* when the block ends well, and is removed when it does not."""
     part = target.parent / f".{target.name}.{token_hex(4)}.part"
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
         part.mkdir(mode=0o700)
     except OSError as error:
         raise InputError(f"{target} cannot be made: {error.strerror}.") from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Erasure", "erase_person"]
+__all__ = ["Erasure", "erase_person", "person_of"]
 
 import sqlite3
 import time
@@ -35,7 +35,7 @@ def erase_person(store: SqliteStore, told: Sequence[str], secrets: Secrets) -> E
 
     Both files are written anew, so that no byte of the person stays in them, in their free pages or in their logs.
     """
-    person = _person(store, told, secrets)
+    person = person_of(store, told, secrets)
     found = Erasure(
         person=person,
         n_responses=sum(1 for _ in store.responses(person, latest=False)),
@@ -49,7 +49,8 @@ def erase_person(store: SqliteStore, told: Sequence[str], secrets: Secrets) -> E
     return found
 
 
-def _person(store: SqliteStore, told: Sequence[str], secrets: Secrets) -> str:
+def person_of(store: SqliteStore, told: Sequence[str], secrets: Secrets) -> str:
+    """Return the annotator of the export whom one of the ids *told* means."""
     for each in told:
         if store.person(each) is not None:
             return each

@@ -73,7 +73,8 @@ def annotations_of_study(study: Study, store: Store, rule: Redistribution, chose
 
     labels = labels_of(chosen_answers(store, chosen), study.class_names, rule, as_published=chosen.as_published)
     if not len(labels.probs):
-        raise InputError("There are no answers to export yet, or none that is not left out.")
+        out = "" if chosen.left_out else f" {len(store.left_out()):,} are left out by the exclusion rules (--left-out)."
+        raise InputError(f"There are no answers to export: {len(store.people()):,} people have come.{out}")
     annotation, label = np.nonzero(labels.probs)
     hard = len(annotation) == len(labels.probs)
     return Annotations.from_codes(

@@ -133,7 +133,11 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             if path.suffix.lower() in (".csv", ".tsv"):
-                reader = csv.DictReader(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ",", strict=True)
+                header = file.readline()
+                file.seek(0)
+                # Spreadsheets of many countries write semicolons; what stands most in the header parts its names.
+                parted_by = "\t" if path.suffix.lower() == ".tsv" else max(",;\t", key=header.count)
+                reader = csv.DictReader(file, delimiter=parted_by, strict=True)
                 for number, row in enumerate(reader, start=1):
                     if None in row or None in row.values():
                         raise InputError(f"{path}, row {number}: not as many cells as the header has.")
@@ -168,5 +172,6 @@ def _column(told: str, usual: tuple[str, ...], columns: list[str], path: Path, o
     if option == "id_column":
         return ""
     raise InputError(
-        f"{path} has none of the columns {', '.join(usual)}; it has: {', '.join(columns)}. Set items.text_column."
+        f"{path} has none of the columns {', '.join(usual)}; it has: {', '.join(columns)}. Rename one of them, or set "
+        "text_column under [items] of study.toml (sfumato collect new writes one)."
     )

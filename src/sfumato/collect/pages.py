@@ -59,7 +59,11 @@ class Pages:
         self._study = study
         self._words = language(study.language, folder=study.folder)
         # Only where something can be ruled out does it matter which rule it is.
-        self._rule = redistribution_of(study).rule if study.mode == "top2" else "uniform"
+        redistribution = redistribution_of(study)
+        self._rule = redistribution.rule if study.mode == "top2" else "uniform"
+        # The percent that go to other classes where an answer leaves nothing open.
+        shared = redistribution.rule == "clamp" and study.mode in ("top1", "top2")
+        self._gamma = round(100 * redistribution.gamma, 2) if shared else 0
         self._static = f"/static/{Assets().version}"
         self._environment = Environment(
             loader=FileSystemLoader(Path(__file__).parent / "templates"), autoescape=True, undefined=StrictUndefined,
@@ -85,7 +89,7 @@ class Pages:
         quiz: Sequence[Mapping[str, Any]] = (),
         examples: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> str:
-        """Return the instructions with the classes that need explaining, and the check that is asked until right.
+        """Return the instructions with the classes where one needs explaining, and the check that is asked until right.
 
         *quiz* are the questions with what was chosen (an option or None) and whether that was wrong; *examples* are
         items to show beside a class, by its name.
@@ -93,7 +97,7 @@ class Pages:
         shown = examples or {}
         return self._page(
             "instructions", self._words("instructions.heading"), csrf=csrf, quiz=quiz, examples=shown,
-            described=[each for each in self._study.classes if each.description or each.name in shown],
+            described=self._study.classes if shown or any(each.description for each in self._study.classes) else (),
         )  # fmt: skip
 
     def item(
@@ -166,7 +170,8 @@ class Pages:
         *message* is said instead of the usual text, where there is one.
         """
         kind = {404: "missing", 405: "missing", 401: "expired", 403: "expired", 429: "busy"}.get(status, "error")
-        return self._notice(kind, message)
+        # Who came without what the platform adds to its links has had no visit that could be over.
+        return self._notice("missing" if message and status == 403 else kind, message)
 
     def _item(
         self,
@@ -196,6 +201,8 @@ class Pages:
             "size": study.items.size,
             "words": self._said(many),
         }
+        if self._gamma:
+            data["gamma"] = self._gamma
         if practice:
             data["practice"] = True
         if study.mode == "chips":
@@ -216,6 +223,7 @@ class Pages:
     def _said(self, many: bool) -> dict[str, Any]:
         words = self._words
         left, problems = _OF_MODE[self._study.mode]
+        left = (*left, "share") if self._gamma else left
         named = _SAID | {"left": tuple(self._rule if name == "rule" else name for name in left), "problems": problems}
         searched = () if many else ("found", "not_found")
         said: dict[str, Any] = {

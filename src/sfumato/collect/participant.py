@@ -105,7 +105,7 @@ class Participant:
         except ArrivalError as error:
             if session is not None:
                 return None
-            raise Refusal(403, "arrival", str(error)) from None
+            raise Refusal(403, "arrival", f"{self._words('notice.missing.text')} ({error})") from None
         except ValueError:
             raise Refusal(403, "arrival", self._words("notice.missing.text")) from None
 

@@ -33,10 +33,14 @@ _TABLES = (
 
 def read_study(path: Path) -> Study:
     """Read a study from *path*, a ``study.toml`` or the folder that holds one."""
-    path = path / "study.toml" if path.is_dir() else path
+    path = path if path.suffix == ".toml" and not path.is_dir() else path / "study.toml"
     try:
         told = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
+        # The items may have been named, whose study `collect start` made where it was run.
+        made = Path(f"{path.parent.resolve().name}-study")
+        if (made / "study.toml").is_file():
+            raise InputError(f"{path} does not exist. Perhaps you mean the study {made}.") from None
         raise InputError(f"{path} does not exist. Write one with: sfumato collect new {path.parent}") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from None

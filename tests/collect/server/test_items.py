@@ -30,6 +30,7 @@ def test_a_folder_of_many_kinds(tmp_path):
     ("name", "text"),
     [
         ("t.csv", "id,text,more\n7,One,x\n8,Two,y\n"),
+        ("semicolons.csv", '\ufeffid;Text;more\n7;"One";x\n8;Two;y\n'),
         ("t.tsv", "id\ttext\tmore\n7\tOne\tx\n8\tTwo\ty\n"),
         ("t.jsonl", '{"id": 7, "text": "One", "more": "x"}\n\n{"id": 8, "text": "Two", "more": "y"}\n'),
         ("t.json", '[{"id": 7, "text": "One", "more": "x"}, {"id": 8, "text": "Two", "more": "y"}]'),
@@ -41,6 +42,11 @@ def test_a_table_of_texts(tmp_path, name, text):
     assert [(item.id, item.text, dict(item.meta)) for item in found.values()] == [
         ("7", "One", {"more": "x"}), ("8", "Two", {"more": "y"}),
     ]  # fmt: skip
+
+
+def test_what_parts_the_names_parts_the_rows(tmp_path):
+    (tmp_path / "t.csv").write_text("nr;text;source\n1;One, two;x\n", encoding="utf-8")
+    assert [item.text for item in read(tmp_path, source="t.csv").values()] == ["One, two"]
 
 
 def test_rows_without_an_id_are_counted(tmp_path):

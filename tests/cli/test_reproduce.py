@@ -13,6 +13,7 @@ import pytest
 from sfumato.cli.app import run
 from sfumato.data import simulate
 from sfumato.reproduce.sources import missing_data
+from sfumato.tables.read import read_annotations
 
 _PAGE = Path(__file__).parents[2] / "docs" / "reproduction.md"
 _TWEETS, _PANELS = re.findall(r"<<'TOML'\n(.*?)^TOML$", _PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
@@ -77,6 +78,59 @@ def test_data_that_are_not_there_are_told_and_nothing_fails(panels: Path, capsys
     assert "0 runs computed" in said.out
 
 
+_MINE = """
+title = "Mine"
+study = "training"
+[default]
+data = "votes.csv"
+items = "items.csv"
+gold = "gold.csv"
+epochs = 1
+[arms.Majority]
+loss = { name = "hard" }
+target = { kind = "silver" }
+[arms.Soft]
+loss = { name = "soft" }
+[[claims]]
+text = "Soft is nearer"
+better = "Soft"
+worse = "Majority"
+metric = "soft_cross_entropy_loss"
+on = "votes.csv"
+"""
+
+
+@pytest.fixture
+def mine(panels: Path) -> Path:
+    """An experiment of one's own that trains, on files, without a word on how they are divided."""
+    names = list(read_annotations("votes.csv").items)
+    rows = [f"{name},{row % 3},{row % 5}" for row, name in enumerate(names)]
+    (panels / "items.csv").write_text("\n".join(["item,a,b", *rows]), encoding="utf-8")
+    (panels / "mine.toml").write_text(_MINE, encoding="utf-8")
+    return panels
+
+
+def test_files_without_a_test_split_are_a_sentence(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["reproduce", "run", "mine.toml"]) == 1
+    assert "No example is left to test on. Set 'test_share'" in capsys.readouterr().err
+
+
+def test_a_file_is_called_by_its_name_and_claims_find_it(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (mine / "mine.toml").write_text(_MINE.replace("epochs = 1", "epochs = 1\ntest_share = 0.3"), encoding="utf-8")
+    assert run(["reproduce", "run", "mine.toml", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)["tables"][0]
+    assert {cell["on"] for cell in said["cells"]} == {"votes.csv"}
+    assert said["claims"][0]["verdict"] != "not run"
+    odd = (mine / "mine.toml").read_text(encoding="utf-8").replace('on = "votes.csv"', 'on = "vots"')
+    (mine / "mine.toml").write_text(odd, encoding="utf-8")
+    assert run(["reproduce", "run", "mine.toml"]) == 0
+    assert "the claim 'Soft is nearer' is of a number that is not there" in capsys.readouterr().err
+    assert run(["reproduce", "report", "mine.toml", "--out", "mine.md"]) == 0
+    page = (mine / "mine.md").read_text(encoding="utf-8")
+    assert page.startswith("# Results\n\n1 experiment, 2 runs")
+    assert "printed numbers" not in page
+
+
 def test_a_failed_run_is_told_and_the_exit_code_says_so(panels: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (panels / "panels.toml").write_text(_PANELS.replace("sizes = [3, 4, 6]", "sizes = [7]"), encoding="utf-8")
     assert run(["reproduce", "run", "panels.toml"]) == 1
@@ -87,6 +141,7 @@ def test_a_failed_run_is_told_and_the_exit_code_says_so(panels: Path, capsys: py
     ("arguments", "said"),
     [
         (["run", "wright/table9"], "There is no experiment 'wright/table9'"),
+        (["run", "wrigth"], "Did you mean 'wright'?"),
         (["run", "panels.toml", "--size", "huge"], "'huge'"),
         (["run", "panels.toml", "--seeds", "0"], "'seeds' must be 1 or more"),
         (["run", "panels.toml", "--jobs", "0"], "'jobs' must be 1 or more"),

@@ -89,12 +89,25 @@ def test_a_run_that_fails_stops_no_other(
     folder = tmp_path / "results"
     summary = run(experiment, folder=folder)
     assert summary.computed == 5
-    assert summary.failed == ("mine, again, two, corrected, seed 1: InputError: Item c is odd.",)
+    assert summary.failed == ("mine, again, two, corrected, seed 1: Item c is odd.",)
     (note,) = (folder / "failed").iterdir()
     assert "Traceback" in note.read_text()
     monkeypatch.undo()
     assert run(experiment, folder=folder).computed == 1
     assert not note.exists()
+
+
+def test_runs_that_fail_alike_are_told_once(
+    experiment: Experiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def measure(setting: Any, *, seed: int = 0, device: str = "cpu") -> Outcome:
+        raise OptionError("There is no such device.")
+
+    monkeypatch.setattr(views, "measure", measure)
+    summary = run(experiment, folder=tmp_path / "results")
+    assert summary.computed == 0
+    (told,) = summary.failed
+    assert told.endswith(" (and 5 more runs): There is no such device.")
 
 
 def test_predictions_are_kept_where_an_experiment_asks_for_them(

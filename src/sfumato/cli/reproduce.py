@@ -69,7 +69,7 @@ def run(
         str, typer.Option(help="smoke, small or full: how long, how wide, on how much, how often.")
     ] = "small",
     seeds: Annotated[int | None, typer.Option(help="How many seeds, in place of the number of the size.")] = None,
-    device: Annotated[str, typer.Option(help="Where to train: cpu, cuda, cuda:1, mps.")] = "cpu",
+    device: Annotated[str, typer.Option(help="Where to train: auto, cpu, cuda or mps.")] = "cpu",
     jobs: Annotated[int, typer.Option(help="How many processes share the cores.")] = 1,
     folder: Folder = _FOLDER,
     json: Json = False,
@@ -91,6 +91,8 @@ def run(
     for line in (*summary.left_out, *summary.failed):
         screen.note(line)
     tables = [compare(one, folder, size=of_size, seeds=seeds) for one in chosen]
+    for line in (line for table in tables for line in _claims_of_nothing(table)):
+        screen.note(line)
     if json:
         screen.say_json({"computed": summary.computed, "found": summary.found, "left_out": list(summary.left_out),
                          "failed": list(summary.failed), "tables": [_plain(table) for table in tables]})  # fmt: skip
@@ -209,6 +211,19 @@ def _tell(table: Table) -> None:
     if one.quirk is not None:
         screen.say(f"As published: {one.quirk.why}")
     screen.say("")
+
+
+def _claims_of_nothing(table: Table) -> list[str]:
+    """Say which claims are of rows or numbers that the table, of which all runs are there, does not have."""
+    if not table.n_runs or table.n_runs < table.n_wanted:
+        return []
+    places = sorted({f"{cell.metric} on {cell.on!r}" for cell in table.cells if cell.ours})
+    return [
+        f"{table.experiment.name}: the claim {one.claim.text!r} is of a number that is not there: {one.claim.metric} "
+        f"on {one.claim.on!r} for {one.claim.better!r} and {one.claim.worse!r}. There are {', '.join(places)}."
+        for one in table.verdicts
+        if one.word == "not run"
+    ]
 
 
 def _plain(table: Table) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = ["PAPERS", "experiments", "find", "names"]
 
+from difflib import get_close_matches
 from pathlib import Path
 
 from sfumato.errors import OptionError
@@ -53,7 +54,9 @@ def find(name: str) -> tuple[Experiment, ...]:
         return tuple(read_experiment(_HERE / f"{one}.toml", one) for one in known if one.startswith(f"{name}/"))
     if name == "all":
         return experiments()
+    near = get_close_matches(name, [*known, *PAPERS], n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
     raise OptionError(
-        f"There is no experiment {name!r}. Name one that `sfumato reproduce list` shows, a paper "
+        f"There is no experiment {name!r}.{hint} Name one that `sfumato reproduce list` shows, a paper "
         f"({', '.join(PAPERS)}), all, or the path of a .toml."
     )

@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 from sfumato.errors import FormatError, InputError, OptionError, check_choice
 from sfumato.reproduce.differences import size_fields, with_differences
 from sfumato.reproduce.published import Printed, read_published
-from sfumato.reproduce.sources import is_public, resolved
+from sfumato.reproduce.sources import resolved, without_folder
 from sfumato.reproduce.studies import Study, study
 
 Size = Literal["smoke", "small", "full"]
@@ -84,7 +84,7 @@ class Run:
         default = asdict(self.study.default)
         paths = {one.name for one in fields(self.setting) if one.metadata.get("path")}
         plain = {
-            name: _each(_without_folder, value) if name in paths else value
+            name: _each(without_folder, value) if name in paths else value
             for name, value in asdict(self.setting).items()
             if value != default[name]
         }
@@ -256,10 +256,6 @@ def _each(change: Callable[[str], str], value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: change(str(name)) for key, name in value.items()}
     return change(value)
-
-
-def _without_folder(name: str) -> str:
-    return name if not name or is_public(name) else Path(name).name
 
 
 def _in_words(value: Any) -> str:

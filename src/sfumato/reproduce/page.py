@@ -15,7 +15,7 @@ from sfumato.evaluate.report.figures import Point
 from sfumato.reproduce.comparison import Cell, Table
 from sfumato.reproduce.layout import Grid, grids, verdicts_in_words
 
-_TITLE = "Four papers, and ours beside them"
+_TITLE, _OWN_TITLE = "Four papers, and ours beside them", "Results"
 _WORDS = ("shown", "same direction", "not shown", "the opposite is shown", "no paired runs", "not run")
 # More rows than this are no figure but a table.
 _MOST_POINTS = 16
@@ -27,12 +27,12 @@ _PAIR = " · "
 def report_page(tables: Sequence[Table]) -> str:
     """Return all tables as one HTML document that needs nothing beside itself."""
     parts = [_overview(tables), *(part for table in tables for part in _sections(table))]
-    return html_page(_TITLE, _summary(tables), parts, origin=_origin(tables))
+    return html_page(_title(tables), _summary(tables), parts, origin=_origin(tables))
 
 
 def report_markdown(tables: Sequence[Table]) -> str:
     """Return all tables as Markdown, without the figures."""
-    lines = [f"# {_TITLE}", "", _summary(tables), "", *_in_markdown(_claims_of_all(tables))]
+    lines = [f"# {_title(tables)}", "", _summary(tables), "", *_in_markdown(_claims_of_all(tables))]
     for table in tables:
         lines += ["", f"## {table.experiment.name}", "", f"**{table.experiment.title}.** {_how(table)}", ""]
         claims = verdicts_in_words(table)
@@ -42,22 +42,29 @@ def report_markdown(tables: Sequence[Table]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _title(tables: Sequence[Table]) -> str:
+    return _TITLE if any(table.experiment.paper for table in tables) else _OWN_TITLE
+
+
 def _summary(tables: Sequence[Table]) -> str:
     done = sum(table.n_runs for table in tables)
     hours = sum(table.seconds for table in tables) / 3600
     exact = [cell for table in tables if table.experiment.exact for cell in table.cells if cell.same_digits is not None]
+    digits = (
+        f" Of {len(exact)} printed numbers that need no training, {sum(bool(cell.same_digits) for cell in exact)} come "
+        "out to the last digit; the others are explained below their tables."
+    )
     return (
-        f"{len(tables)} experiments, {done:,} runs, {hours:.1f} hours of a core or a device. Of {len(exact)} printed "
-        f"numbers that need no training, {sum(bool(cell.same_digits) for cell in exact)} come out to the last digit; "
-        "the others are explained below their tables. Intervals are 95 %: over runs where there are several, else "
-        "over items."
+        f"{len(tables)} experiment{'s' if len(tables) > 1 else ''}, {done:,} runs, {hours:.1f} hours of a core or a "
+        f"device.{digits if exact else ''} Intervals are 95 %: over runs where there are several, else over items."
     )
 
 
 def _overview(tables: Sequence[Table]) -> Section:
     grid = _claims_of_all(tables)
     text = "Shown: the interval of the paired difference lies on the claimed side of 0. Same direction: it holds 0."
-    return Section("What the papers claim", text, (_html(grid, "Claims of all papers"),))
+    title = "What the papers claim" if any(table.experiment.paper for table in tables) else "What is claimed"
+    return Section(title, text, (_html(grid, "All claims"),))
 
 
 def _claims_of_all(tables: Sequence[Table]) -> Grid:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
-from sfumato.errors import OptionError
+from sfumato.errors import OptionError, SfumatoError
 from sfumato.reproduce.experiment import Experiment, Run, Size
 from sfumato.reproduce.lock import locked
 from sfumato.reproduce.results import Results
@@ -27,7 +27,7 @@ _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLAR
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """How many runs were computed, how many were there before; a sentence for each that was left out, or failed."""
+    """How many runs were computed, how many were there before; a sentence for what was left out, and each failure."""
 
     computed: int
     found: int
@@ -102,13 +102,18 @@ def run_all(
                 wanted[one.config, one.seed] = job
     # The longest first, so that none of them is left alone at the end.
     todo = sorted(wanted.values(), key=lambda job: -job.run.study.seconds_of(job.run.setting))
-    failed = []
+    failed: dict[str, list[str]] = {}
     for done, (job, error) in enumerate(_computed(todo, jobs), start=1):
         if error:
-            failed.append(f"{job.name}: {error}")
+            failed.setdefault(error, []).append(job.name)
         if progress is not None:
             progress(done, len(todo), job.name)
-    return Summary(len(todo) - len(failed), found, tuple(left_out), tuple(failed))
+    told = (f"{jobs[0]}{_and_more(len(jobs) - 1)}: {error}" for error, jobs in failed.items())
+    return Summary(len(todo) - sum(map(len, failed.values())), found, tuple(left_out), tuple(told))
+
+
+def _and_more(count: int) -> str:
+    return f" (and {count:,} more run{'s' if count > 1 else ''})" if count else ""
 
 
 def _computed(todo: Sequence[_Job], jobs: int) -> Iterator[tuple[_Job, str]]:
@@ -162,7 +167,7 @@ def _compute(job: _Job, wait: bool) -> str | None:
             outcome = job.run.study.measure(job.run.setting, seed=job.run.seed, device=job.device)
         except Exception as error:
             results.note_failure(job.run, f"{job.name}\n{job.run.setting}\n\n{traceback.format_exc()}")
-            return f"{type(error).__name__}: {error}"
+            return str(error) if isinstance(error, SfumatoError) else f"{type(error).__name__}: {error}"
         seconds = time.perf_counter() - start
         if job.keep:
             # Before the rows: whoever finds the rows finds the predictions, too.

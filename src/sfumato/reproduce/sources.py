@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["content_fingerprint", "fingerprint_or_missing", "is_public", "judged", "missing_data", "resolved"]
+__all__ = [
+    "content_fingerprint",
+    "fingerprint_or_missing",
+    "is_public",
+    "judged",
+    "missing_data",
+    "resolved",
+    "without_folder",
+]
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -29,6 +37,15 @@ def is_public(name: str) -> bool:
 def resolved(name: str, folder: Path) -> str:
     """Return the name of a public set as it is, and the name of a file as a path, seen from *folder*."""
     return name if not name or is_public(name) else str((folder / name).resolve())
+
+
+def without_folder(name: str) -> str:
+    """Return what a set is called in settings and tables: a file without its folder, which differs between machines.
+
+    >>> without_folder("/home/ann/votes.csv"), without_folder("lewidi2023/md_agreement")
+    ('votes.csv', 'lewidi2023/md_agreement')
+    """
+    return name if not name or is_public(name) else Path(name).name
 
 
 def judged(name: str, options: Mapping[str, Any], *, gold: str = "") -> tuple[Annotations, Gold | None]:
@@ -73,7 +90,8 @@ def missing_data(names: Iterable[str]) -> str:
         except MissingDataError as error:
             return str(error)
         if absent:
-            return f"The file {absent[0]} is not there."
+            other = "" if is_public(name) else ", and no public set has this name (see: sfumato data list)"
+            return f"The file {absent[0]} is not there{other}."
     return ""
 
 

@@ -27,7 +27,7 @@ from sfumato.errors import InputError, OptionError
 from sfumato.evaluate.bootstrap import bootstrap_interval
 from sfumato.reproduce.gains import Compared, gains
 from sfumato.reproduce.outcome import Measured, Outcome
-from sfumato.reproduce.sources import judged
+from sfumato.reproduce.sources import judged, without_folder
 
 Floats = NDArray[np.float64]
 
@@ -102,7 +102,7 @@ def measure(setting: PanelSizes, *, seed: int = 0, device: str = "cpu") -> Outco
                 apart[row] += jensen_shannon_divergence(probs, orders.people) / setting.repeats
                 if truth is not None:
                     right[row] += (probs.argmax(axis=1) == truth) / setting.repeats
-    on = setting.on or setting.data
+    on = setting.on or without_folder(setting.data)
     numbers = [Measured("annotations_per_item", float(size), on, row) for size, row in _sized(setting, rows)]
     pairs = [(f"Active, {size} per item", f"Fixed, {size} per item") for size in setting.sizes]
     for metric, values in (("squared_error", squared), ("jensen_shannon_divergence", apart)):

@@ -20,6 +20,7 @@ from sfumato.reproduce.differences import with_differences
 from sfumato.reproduce.networks import config_of, epochs_and_model, network_in_words
 from sfumato.reproduce.outcome import Outcome
 from sfumato.reproduce.scored import scored
+from sfumato.reproduce.sources import without_folder
 from sfumato.reproduce.studies.views import Views, joined_views
 from sfumato.reproduce.task import Roles, Task, divided, open_task, people_of, shares_of
 from sfumato.train import join
@@ -88,7 +89,7 @@ def measure(setting: Training, *, seed: int = 0, device: str = "cpu") -> Outcome
     """Return how well the network meets gold and people on the test items."""
     setting = _of_task(setting)
     task, _, run = trained(setting, seed=seed, device=device)
-    on = setting.on or setting.test or setting.data
+    on = setting.on or without_folder(setting.test or setting.data)
     if setting.test:
         other = _renamed(open_task(setting.test, {}), setting.test_classes)
         parts = {"train": [], "dev": [], "test": list(setting.test_splits) or list(other.splits)}
@@ -117,6 +118,10 @@ def trained(setting: Training, *, seed: int, device: str) -> tuple[Task, Roles, 
         task, roles=setting.roles, folds=setting.folds, fold=setting.fold, dev_share=setting.dev_share,
         test_share=setting.test_share, n_train=setting.n_train, n_test=setting.n_test, seed=seed,
     )  # fmt: skip
+    if not setting.test and not len(roles["test"]):
+        raise OptionError(
+            "No example is left to test on. Set 'test_share' or 'folds', or mark some with the split 'test'."
+        )
     config = config_of(setting, seed=seed, device=device)
     needs = needs_of(config)
     names = task.item_names(roles["train"])

@@ -19,7 +19,7 @@ from sfumato.core.soft_labels import SoftLabels
 from sfumato.errors import ConvergenceWarning, InputError
 from sfumato.evaluate.bootstrap import bootstrap_interval
 from sfumato.reproduce.outcome import Measured, Outcome
-from sfumato.reproduce.sources import judged
+from sfumato.reproduce.sources import judged, without_folder
 
 _PUBLISHED_FLOOR = -15.0
 
@@ -63,7 +63,7 @@ def measure(setting: Views, *, seed: int = 0, device: str = "cpu") -> Outcome:
         right = (soft.probs.argmax(axis=1) == truth)[known].astype(np.float64)
         interval = bootstrap_interval(right)
         row = str(setting.names.get(name, name))
-        on = setting.on or setting.data
+        on = setting.on or without_folder(setting.data)
         numbers.append(
             Measured("accuracy_score", interval.value, on, row, interval.low, interval.high, n=int(known.sum()))
         )

@@ -56,6 +56,26 @@ def test_from_files_to_predictions_of_new_items(folder: Path, capsys: pytest.Cap
     assert said["yes"][1] > said["no"][1]
 
 
+def test_the_folder_of_a_run_is_compared_by_its_predictions(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = ["train", "--items", "items.csv", "--soft", "soft.csv", "--epochs", "1", *SMALL]
+    assert run([*told, "--out", "a"]) == run([*told, "--out", "b", "--seed", "1", "--set", "data.split_seed=0"]) == 0
+    capsys.readouterr()
+    told = ["--labels", "soft.csv", "--missing", "drop", "--resamples", "20"]
+    assert run(["evaluate", "a", "--compare", "b", *told]) == 0
+    assert "3 items" in capsys.readouterr().out
+
+
+def test_who_interrupts_a_run_is_told_how_to_go_on(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fit(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sfumato.train.fit", fit)
+    assert run(["train", "--items", "items.csv", "--soft", "soft.csv", "--out", "run", *SMALL]) == 1
+    assert "The same command goes on from the last whole epoch." in capsys.readouterr().err
+
+
 def test_the_settings_that_a_run_writes_make_the_same_run(folder: Path) -> None:
     told = ["--items", "items.csv", "--soft", "soft.csv", "--out", "run", "--epochs", "2", "--seed", "5"]
     assert run(["train", *told, *SMALL, "--set", "loop.clip=1.0"]) == 0
@@ -92,14 +112,17 @@ def test_votes_become_soft_labels_and_teach_who_said_what(folder: Path, capsys: 
     assert run(["train", "predict", "heads", "items.csv", "--annotator", "cleo", "--out", "cleo.csv"]) == 0
     assert (folder / "bob.csv").read_text() != (folder / "cleo.csv").read_text()
     assert run(["train", "predict", "heads", "items.csv", "--annotator", "dan"]) == 2
-    assert "does not know the annotator 'dan'. It knows 3: ann, bob, cleo" in capsys.readouterr().err
+    assert "does not know the annotator 'dan'. It knows 3: ann, bob, cleo. Is it ann?" in capsys.readouterr().err
     assert run(["train", "predict", "soft", "items.csv", "--annotator", "bob"]) == 2
 
 
 WRONG = {
     "no items": (["--soft", "soft.csv", "--model", "mlp"], "Give a file with --items"),
     "no labels": (["--items", "items.csv"], "need soft labels. Give them with data.soft (--soft)"),
-    "no gold": (["--items", "items.csv", "--soft", "soft.csv", "--loss", "hard"], "need gold labels"),
+    "no gold": (["--items", "items.csv", "--soft", "soft.csv", "--loss", "hard"], "with the target silver (--target"),
+    "gold alone": (["--items", "items.csv", "--gold", "gold.csv"], "teach the gold with the loss hard (--loss hard)"),
+    "nothing to learn from": (["--soft", "soft.csv"], "see sfumato train run --help"),
+    "no such model": (["--items", "items.csv", "--soft", "soft.csv", "--model", "mpl"], "no model 'mpl'. Is it mlp?"),
     "no out": (["--items", "items.csv", "--soft", "soft.csv", "--no-out"], "Give the folder to write with --out"),
     "no such file": (["--items", "none.csv", "--soft", "soft.csv", "--model", "mlp"], "none.csv"),
     "no such loss": (["--items", "items.csv", "--soft", "soft.csv", "--loss", "softer"], "must be one of hard"),

@@ -37,7 +37,8 @@ def evaluate(
         Path,
         typer.Argument(
             metavar="PREDICTIONS",
-            help="A file of predictions (item, one column per class), or a folder of them: the runs of one system.",
+            help="A file of predictions (item, one column per class), the folder of a `sfumato train`, or a folder of "
+            "such files: the runs of one system.",
         ),
     ],
     labels: Annotated[Path | None, typer.Option(help="The soft labels of people: item, one column per class.")] = None,
@@ -148,6 +149,9 @@ def _runs(path: Path) -> list[Predictions]:
 
     if not path.is_dir():
         return [load(Predictions, path)]
+    of_a_run = path / "predictions.parquet"
+    if (path / "model.json").exists() and of_a_run.exists():  # what `sfumato train` wrote: its history is no table
+        return [load(Predictions, of_a_run)]
     files = sorted(file for file in path.iterdir() if file.is_file() and file.suffix.lower() in _TABLES)
     if not files:
         raise InputError(f"The folder {path} holds no predictions; it needs a file for each run: {', '.join(_TABLES)}.")

@@ -7,6 +7,7 @@ __all__ = ["app", "configs", "predict", "run"]
 import tomllib
 from collections.abc import Sequence
 from dataclasses import asdict
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -41,7 +42,8 @@ class _RunByDefault(TyperGroup):
 
 
 app = typer.Typer(
-    help="Train a model on soft labels, gold or votes. `sfumato train X` is short for `sfumato train run X`.",
+    help="Train a model on soft labels, gold or votes. `sfumato train X` is short for `sfumato train run X`; "
+    "`sfumato train run --help` shows its options.",
     no_args_is_help=True,
     cls=_RunByDefault,
 )
@@ -120,8 +122,12 @@ def run(
 
     for line in data.notes:
         screen.note(line)
-    with screen.working("Preparing") as advance:
-        done = fit(data, chosen, progress=advance)
+    try:
+        with screen.working("Preparing") as advance:
+            done = fit(data, chosen, progress=advance)
+    except KeyboardInterrupt:
+        screen.note("The same command goes on from the last whole epoch.")
+        raise
     _tell_run(done, data, chosen, as_json=json)
 
 
@@ -202,6 +208,9 @@ def _config(name: str | None, model: str | None, flags: dict[str, Any], pairs: S
         model = _usual_model(settings.get("data.items"))
     if model is not None:
         if model not in MODELS:
+            near = [] if Path(model).exists() or "/" in model else get_close_matches(model, MODELS, n=1)
+            if near:
+                raise OptionError(f"There is no model {model!r}. Is it {near[0]}? An encoder may be given by its path.")
             if name is None:
                 chosen = config_from(_PRETRAINED, over=chosen)
                 screen.note(
@@ -236,7 +245,7 @@ def _usual_model(items: str | None) -> str:
 
     if items is None:
         raise OptionError(
-            "There is nothing to do. Give a configuration, or --items and --soft (see sfumato train --help)."
+            "There is nothing to do. Give a configuration, or --items and --soft (see sfumato train run --help)."
         )
     kind = read_items(items).kind
     if kind not in _USUAL:

@@ -6,6 +6,7 @@ __all__ = ["Predictor", "as_predictions", "predict_rows"]
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -95,9 +96,11 @@ class Predictor:
         if annotator not in self.annotators:
             if not self.annotators:
                 raise OptionError("This model was not taught who said what, and cannot say what one annotator would.")
+            near = get_close_matches(annotator, self.annotators, n=1)
             raise OptionError(
                 f"The model does not know the annotator {annotator!r}. It knows {len(self.annotators):,}: "
-                f"{', '.join(self.annotators[:5])}{', …' if len(self.annotators) > 5 else ''}."
+                f"{', '.join(sorted(self.annotators)[:5])}{', …' if len(self.annotators) > 5 else ''}."
+                f"{f' Is it {near[0]}?' if near else ''}"
             )
         return self.annotators.index(annotator)
 

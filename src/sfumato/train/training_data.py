@@ -205,12 +205,15 @@ def _used_classes(table: SoftLabels | Annotations | Gold) -> Vocabulary:
 def _refuse_what_is_missing(labels: Mapping[str, Any], needs: Collection[str]) -> None:
     given = {"soft": labels["soft label"], "gold": labels["gold"], "annotations": labels["annotation"]}
     ways = {"soft": "data.soft (--soft)", "gold": "data.gold (--gold)", "annotations": "data.votes (--votes)"}
+    other = "choose another loss"
+    if set(needs) == {"gold"} and given["soft"] is not None:
+        other = "teach the top of the soft labels with the target silver (--target silver)"
+    elif set(needs) == {"soft"} and given["gold"] is not None:
+        other = "teach the gold with the loss hard (--loss hard)"
     for need in needs:
         if given[need] is None:
             words = {"soft": "soft labels", "gold": "gold labels", "annotations": "annotations"}[need]
-            raise OptionError(
-                f"This loss and target need {words}. Give them with {ways[need]}, or choose another loss."
-            )
+            raise OptionError(f"This loss and target need {words}. Give them with {ways[need]}, or {other}.")
 
 
 def _soft_rows(soft: SoftLabels, order: Vocabulary, place: Mapping[str, int]) -> NDArray[np.float32]:

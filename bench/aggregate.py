@@ -93,7 +93,8 @@ def ours(votes: Any, n_iter: int, options: argparse.Namespace) -> tuple[Any, flo
     if options.method in WITHOUT_ITERATIONS:
         begin = CLOCKS[options.clock]()
         probs = method(annotations).soft_labels.probs
-        return probs.argmax(axis=1), CLOCKS[options.clock]() - begin
+        took = CLOCKS[options.clock]() - begin
+        return probs.argmax(axis=1), took
     marks: list[float] = []
     result = method(
         annotations, max_iter=n_iter, tolerance=0, threads=options.threads, dtype=options.dtype,
@@ -114,8 +115,10 @@ def crowd_kit(votes: Any, n_iter: int, options: argparse.Namespace) -> tuple[Any
         "standard": MajorityVote, "majority": MajorityVote, "wawa": Wawa,
     }[options.method]()  # fmt: skip
     begin = CLOCKS[options.clock]()
-    top = model.fit_predict(frame).sort_index().to_numpy().astype(np.int64)
-    return top, CLOCKS[options.clock]() - begin if options.method in WITHOUT_ITERATIONS else None
+    found = model.fit_predict(frame)
+    took = CLOCKS[options.clock]() - begin
+    top = found.sort_index().to_numpy().astype(np.int64)
+    return top, took if options.method in WITHOUT_ITERATIONS else None
 
 
 def peerannot(votes: Any, n_iter: int, options: argparse.Namespace) -> tuple[Any, float | None]:

@@ -62,6 +62,24 @@ def test_matrix_is_the_same_for_shuffled_rows(soft: bool) -> None:
         np.testing.assert_array_equal(one.weights, other.weights)
 
 
+@pytest.mark.parametrize("soft", [False, True])
+def test_grouped_items_stand_by_leading_label_and_then_by_name(soft: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    votes = sf.data.simulate(n_items=60, n_annotators=7, n_classes=4, per_item=3, soft=soft, seed=3).annotations
+    plain = sf.aggregate.dawid_skene(votes)
+    monkeypatch.setattr(blocks, "_GROUPED_COLUMNS", 1)
+    matrix, other = annotation_matrix(votes), annotation_matrix(_shuffled(votes, 6))
+    leading = votes.counts().argmax(axis=1)
+    stands = [(int(leading[code]), votes.items[code]) for code in matrix.item_order]
+    assert stands == sorted(stands)
+    assert stands != sorted(stands, key=lambda stand: stand[1])
+    np.testing.assert_array_equal(votes.leading_labels(), leading)
+    np.testing.assert_array_equal(matrix.columns, other.columns)
+    np.testing.assert_array_equal(matrix.offsets, other.offsets)
+    grouped, again = sf.aggregate.dawid_skene(votes), sf.aggregate.dawid_skene(_shuffled(votes, 6))
+    np.testing.assert_allclose(grouped.soft_labels.probs, plain.soft_labels.probs, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(grouped.soft_labels.probs, again.soft_labels.take(votes.items).probs)
+
+
 def test_two_distributions_by_one_annotator_of_one_item_stand_in_one_order() -> None:
     rows = [("a", "x", "1", 0.7, 0), ("a", "x", "2", 0.3, 0), ("a", "x", "1", 0.2, 1), ("a", "x", "2", 0.8, 1)]
     matrices = []

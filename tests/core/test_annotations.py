@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sfumato.core import annotations
 from sfumato.core.annotations import Annotations, class_order
 from sfumato.errors import InputError
 
@@ -314,3 +315,17 @@ def test_counts_of_more_items_than_are_filled_at_a_time_are_those_of_a_plain_loo
     expected = np.zeros((n_items, n_classes))
     np.add.at(expected, (item, label), 1)
     assert np.array_equal(votes.counts(), expected)
+
+
+def test_codes_are_counted_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    codes = [rng.integers(0, size, 200).astype(np.int32) for size in (40, 9, 5)]
+    names = [[f"{code:02}" for code in range(size)] for size in (50, 9, 5)]
+    votes = Annotations.from_codes(*codes, items=names[0], annotators=names[1], classes=names[2])
+    monkeypatch.setattr(annotations, "_SUMMED_AT_A_TIME", 16)
+    assert votes.per_item().tolist() == np.bincount(codes[0], minlength=50).tolist()
+    assert votes.per_annotator().tolist() == np.bincount(codes[1], minlength=9).tolist()
+    counts = np.zeros((50, 5))
+    np.add.at(counts, (codes[0], codes[2]), 1)
+    np.testing.assert_array_equal(votes.counts(), counts)
+    np.testing.assert_array_equal(votes.leading_labels(), counts.argmax(axis=1))

@@ -373,6 +373,8 @@ class Started:
 
     def stop(self) -> None:
         self.process.send_signal(signal.SIGINT)
+        # Who presses Ctrl-C twice waits no less for what is still to be written.
+        self.process.send_signal(signal.SIGINT)
         self.told += self.process.communicate(timeout=30)[0]
 
 
@@ -435,6 +437,7 @@ def test_the_demo_starts_says_where_and_stops(started: Callable[..., Started]) -
     assert run(["collect", "demo", "--mode", "hard"]) == 2
     server.stop()
     assert server.process.returncode == 0
+    assert "Traceback" not in server.told
     assert "collect export shapes-study" in server.told
 
 

@@ -201,8 +201,6 @@ class Pages:
             "size": study.items.size,
             "words": self._said(many),
         }
-        if self._gamma:
-            data["gamma"] = self._gamma
         if practice:
             data["practice"] = True
         if study.mode == "chips":
@@ -223,13 +221,14 @@ class Pages:
     def _said(self, many: bool) -> dict[str, Any]:
         words = self._words
         left, problems = _OF_MODE[self._study.mode]
-        left = (*left, "share") if self._gamma else left
         named = _SAID | {"left": tuple(self._rule if name == "rule" else name for name in left), "problems": problems}
         searched = () if many else ("found", "not_found")
         said: dict[str, Any] = {
             section: {name: words(f"{section}.{name}") for name in names if name not in searched}
             for section, names in named.items()
         }
+        if self._gamma:
+            said["share"] = words("left.share", gamma=f"{self._gamma:g}", n="{n}")
         return said | {"place": words("page.place"), "class": words("item.class")}
 
     def _keys(self, many: bool) -> list[tuple[list[str], str]]:

@@ -12,6 +12,7 @@ import socket
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 
 from sfumato.collect.limits import Limits
 from sfumato.collect.secret_file import read_secrets, with_new_admin, write_secrets
@@ -92,6 +93,10 @@ def serve(
                         write_secrets(kept, secrets)
                     if announce is not None:
                         announce(told)
+
+                def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+                    """End in order, also when Ctrl-C is pressed twice: it takes no longer than its limit."""
+                    self.should_exit = True
 
                 @contextlib.contextmanager
                 def capture_signals(self) -> Iterator[None]:

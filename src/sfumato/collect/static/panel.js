@@ -32,7 +32,7 @@ export function leftWords(told, { open, sharing }) {
   if (open < 0) return say("left.over", { over: -open });
   // A class without its probability: the panel asks for it.
   if (!told.some(([, value]) => value > 0)) return (told.length && $("top-label")?.lastElementChild.textContent) || say("left.begin");
-  if (!open) return page.gamma && sharing ? say("left.share", { gamma: page.gamma, n: sharing }) : say("left.nothing");
+  if (!open) return say(page.words.share && sharing ? "share" : "left.nothing", { n: sharing });
   if (page.mode === "sliders" && page.exact) return say("left.sliders", { open });
   return sharing ? say(`left.${page.rule}`, { open, n: sharing }) : "";
 }

@@ -127,6 +127,7 @@ WRONG = {
     "no such file": (["--items", "none.csv", "--soft", "soft.csv", "--model", "mlp"], "none.csv"),
     "no such loss": (["--items", "items.csv", "--soft", "soft.csv", "--loss", "softer"], "must be one of hard"),
     "no such config": (["colins"], "There is no file colins. Give a TOML file, or one of the names collins-"),
+    "nearly a config": (["uma-poss"], "Did you mean uma-pos?"),
     "a table for settings": (["items.csv"], "items.csv is a table and no file of settings. Give items with --items"),
     "no such setting": (["--items", "items.csv", "--soft", "soft.csv", "--set", "loop.clipp=1"], "Is it loop.clip?"),
     "a word for a number": (

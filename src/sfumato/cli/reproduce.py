@@ -196,7 +196,8 @@ def _tell(table: Table) -> None:
 
     one = table.experiment
     screen.say(f"{one.name}: {one.title}")
-    size = "the same at every size" if one.exact else f"size {table.size}, {one.n_seeds(table.size)} seeds"
+    seeds = one.n_seeds(table.size)
+    size = "the same at every size" if one.exact else f"size {table.size}, {seeds} seed{'s' if seeds > 1 else ''}"
     screen.say(f"{size}; {table.n_runs} of {table.n_wanted} runs, {table.seconds:,.0f} s. {'; '.join(table.made_with)}")
     lines = cells_in_words(table)
     shown = [place for place in range(len(HEAD)) if any(line[place] for line in lines)]

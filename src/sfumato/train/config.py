@@ -189,8 +189,12 @@ def read_config(path: str | PathLike[str], *, over: Config | None = None) -> Con
         text = path.read_bytes().decode("utf-8-sig")
         changes = tomllib.loads(text.replace("\r\n", "\n"))
     except FileNotFoundError:
-        known = ", ".join(shipped_configs())
-        raise InputError(f"There is no file {path}. Give a TOML file, or one of the names {known}.") from None
+        known = list(shipped_configs())
+        near = get_close_matches(str(path), known, n=1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        raise InputError(
+            f"There is no file {path}. Give a TOML file, or one of the names {', '.join(known)}.{hint}"
+        ) from None
     except UnicodeDecodeError:
         raise InputError(f"{path} is not UTF-8 text. Give a TOML file.") from None
     except tomllib.TOMLDecodeError as error:

@@ -19,7 +19,7 @@ CLASSES = ("cat", "dog", "ship")
 
 
 def told(**changed: Any) -> dict[str, Any]:
-    answer = {"mode": "top2", "top": "cat", "top_percent": 60, "second": "dog", "second_percent": 20, "impossible": ["ship"]}
+    stated = {"top": "cat", "top_percent": 60, "second": "dog", "second_percent": 20, "impossible": ["ship"]}
     events = [
         {"at": 1000, "what": "top"},
         {"at": 1500, "until": 3000, "what": "top_percent"},
@@ -28,7 +28,7 @@ def told(**changed: Any) -> dict[str, Any]:
         {"at": 9000, "what": "others"},
     ]
     return {
-        "item": "7", "annotator": "ann", "kind": "main", "place": 1, "revision": 1, "answer": answer, "seconds": 9.5,
+        "item": "7", "annotator": "ann", "kind": "main", "place": 1, "revision": 1, "answer": {"mode": "top2", **stated}, "seconds": 9.5,
         "events": events, "left_out": False, "key": "k", **changed,
     }  # fmt: skip
 

@@ -28,8 +28,8 @@ def told(**changed: Any) -> dict[str, Any]:
         {"at": 9000, "what": "others"},
     ]
     return {
-        "item": "7", "annotator": "ann", "kind": "main", "place": 1, "revision": 1, "answer": {"mode": "top2", **stated}, "seconds": 9.5,
-        "events": events, "left_out": False, "key": "k", **changed,
+        "item": "7", "annotator": "ann", "kind": "main", "place": 1, "revision": 1, "seconds": 9.5,
+        "answer": {"mode": "top2", **stated}, "events": events, "left_out": False, "key": "k", **changed,
     }  # fmt: skip
 
 

@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 
 from sfumato.core.version import __version__
 
+# Of the hash: short enough for a table, long enough that nobody meets a collision.
+_DIGITS = 24
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:
@@ -64,7 +67,8 @@ class Origin:
 
 def fingerprint_of(names: Iterable[Iterable[str]], arrays: Iterable[NDArray[Any]]) -> str:
     """Return a short hash of vocabularies and arrays: equal content gives equal text, on every machine."""
-    digest = hashlib.blake2b(digest_size=12)
+    # Processors compute SHA-256 themselves, at twice the speed of BLAKE2b.
+    digest = hashlib.sha256()
     for vocabulary in names:
         joined = "\x00".join(vocabulary).encode("utf-8", "surrogatepass")
         digest.update(len(joined).to_bytes(8, "little"))
@@ -73,7 +77,7 @@ def fingerprint_of(names: Iterable[Iterable[str]], arrays: Iterable[NDArray[Any]
         plain = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
         digest.update(str(plain.shape).encode())
         digest.update(plain.data if plain.size else b"")
-    return digest.hexdigest()
+    return digest.hexdigest()[:_DIGITS]
 
 
 def _plain(value: Any) -> Any:

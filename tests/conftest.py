@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 os.environ.setdefault("SFUMATO_DATA", str(Path(__file__).parents[2] / "shared" / "data"))
 
 
-@pytest.fixture(scope="session")
+# Of a module, not of the session: while Playwright is there its event loop counts as running, and tests of servers
+# in the same process could not run one of their own.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Debian's Chromium, driven by Playwright; where it is missing the test is skipped, on CI it fails."""
     chromium = shutil.which("chromium")

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.aggregate.row_blocks import block_size, columns, over_blocks, pair
+from sfumato.core.row_blocks import block_size, columns, over_blocks, pair
 
 Floats = NDArray[np.float64]
 # Single or double precision.
@@ -150,7 +150,7 @@ def _newton(q: NDArray[F], views: Sequence[NDArray[F]], weights: NDArray[F], liv
 
 
 def _pair(places: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the places, a single one twice (see `sfumato.aggregate.row_blocks.pair`)."""
+    """Return the places, a single one twice (see `sfumato.core.row_blocks.pair`)."""
     return np.repeat(places, 2) if places.size == 1 else places
 
 

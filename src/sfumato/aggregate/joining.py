@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from sfumato.aggregate.held_out import held_out
 from sfumato.aggregate.result import AnnotatorSkills, Result
-from sfumato.aggregate.row_blocks import over_blocks
 from sfumato.aggregate.views import DEFAULT_VIEWS, ViewNames
 from sfumato.aggregate.views import views as views_of
 from sfumato.core.annotations import Annotations
 from sfumato.core.origin import Origin, fingerprint_of
+from sfumato.core.row_blocks import over_blocks
 from sfumato.core.seeds import Seed, recorded
 from sfumato.core.soft_labels import SoftLabels
 from sfumato.core.vocabulary import Vocabulary

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.aggregate.row_blocks import block_size, columns, over_blocks, pair
 from sfumato.core.order_free import on_grid
+from sfumato.core.row_blocks import block_size, columns, over_blocks, pair
 
 Floats = NDArray[np.float64]
 

@@ -40,8 +40,11 @@ def majority(annotations: Annotations, *, ties: Ties = "first", seed: Seed = 0) 
     [0.5, 0.5]
     """
     drawn = lots(annotations, ties, seed)
-    probs = majority_of(annotations.counts(), ties, drawn)
-    return vote_result(annotations, probs, "majority", {"ties": ties}, seed)
+
+    def made(start: int, stop: int, counts: NDArray[Any]) -> NDArray[np.float64]:
+        return _most_voted(counts, ties, None if drawn is None else drawn[start:stop])
+
+    return vote_result(annotations, annotations.from_counts(made), "majority", {"ties": ties}, seed)
 
 
 def standard(annotations: Annotations, *, seed: Seed = 0) -> Result:
@@ -54,7 +57,8 @@ def standard(annotations: Annotations, *, seed: Seed = 0) -> Result:
     >>> standard(votes).soft_labels["b"].tolist()
     [0.0, 1.0]
     """
-    return vote_result(annotations, shares_of(annotations.counts()), "standard", {}, seed)
+    probs = annotations.from_counts(lambda start, stop, counts: simplex.normalise(counts))
+    return vote_result(annotations, probs, "standard", {}, seed)
 
 
 def softmax(annotations: Annotations, *, seed: Seed = 0) -> Result:
@@ -67,7 +71,8 @@ def softmax(annotations: Annotations, *, seed: Seed = 0) -> Result:
     >>> softmax(votes).soft_labels["a"].tolist()
     [0.5, 0.5]
     """
-    return vote_result(annotations, np.asarray(simplex.softmax(annotations.counts())), "softmax", {}, seed)
+    probs = annotations.from_counts(lambda start, stop, counts: simplex.softmax(counts))
+    return vote_result(annotations, probs, "softmax", {}, seed)
 
 
 def lots(annotations: Annotations, ties: Ties, seed: Seed) -> NDArray[np.float64] | None:
@@ -95,21 +100,27 @@ def majority_of(
     counts: NDArray[np.float64], ties: Ties, drawn: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
     """Return the majority of *counts*, shape (n_items, n_classes), as distributions; items without any are uniform."""
-    result = np.zeros(counts.shape)
+    result = np.empty(counts.shape)
     step = _step(counts)
     for first in range(0, len(counts), step):
-        votes, made = counts[first : first + step], result[first : first + step]
-        most = votes.max(axis=1)
-        best = votes >= (most * (1 - _TIE))[:, None]
-        if ties == "share":
-            np.divide(best, best.sum(axis=1)[:, None], out=made)
-            continue
-        chosen = best.argmax(axis=1)
-        if drawn is not None:
-            nth = (drawn[first : first + step] * best.sum(axis=1)).astype(np.int64)
-            chosen = (best.cumsum(axis=1) > nth[:, None]).argmax(axis=1)
-        made[np.arange(len(votes)), chosen] = 1
-        made[most == 0] = 1 / counts.shape[1]
+        part = slice(first, first + step)
+        result[part] = _most_voted(counts[part], ties, None if drawn is None else drawn[part])
+    return result
+
+
+def _most_voted(counts: NDArray[Any], ties: Ties, drawn: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    most = counts.max(axis=1)
+    best = counts >= (most * (1 - _TIE))[:, None]
+    if ties == "share":
+        shared: NDArray[np.float64] = best / best.sum(axis=1)[:, None]
+        return shared
+    chosen = best.argmax(axis=1)
+    if drawn is not None:
+        nth = (drawn * best.sum(axis=1)).astype(np.int64)
+        chosen = (best.cumsum(axis=1) > nth[:, None]).argmax(axis=1)
+    result = np.zeros(counts.shape)
+    result[np.arange(len(counts)), chosen] = 1
+    result[most == 0] = 1 / counts.shape[1]
     return result
 
 

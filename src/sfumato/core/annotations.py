@@ -8,7 +8,7 @@ from __future__ import annotations
 
 __all__ = ["Annotations", "class_order"]
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -21,6 +21,7 @@ from sfumato.core import storage
 from sfumato.core.alphabetical import alphabetical
 from sfumato.core.order_free import name_keys, on_grid, scrambled
 from sfumato.core.origin import fingerprint_of
+from sfumato.core.row_blocks import over_blocks
 from sfumato.core.simplex import SUM_TOLERANCE
 from sfumato.core.vocabulary import Vocabulary, check_vocabulary, code_names
 from sfumato.errors import InputError
@@ -222,10 +223,10 @@ class Annotations:
     def fingerprint(self) -> str:
         """A short hash of everything that was said; the order of the rows does not enter it."""
         item_keys, annotator_keys = name_keys(self.items), name_keys(self.annotators)
+
         # The key of an annotation comes from who, what and how; its sums over all annotations know no order.
-        totals = np.zeros(2, dtype=np.uint64)
-        for first in range(0, self.n_annotations, _KEYED_AT_A_TIME):
-            starts = self.starts[first : first + _KEYED_AT_A_TIME + 1]
+        def keyed(start: int, stop: int) -> NDArray[np.uint64]:
+            starts = self.starts[start : stop + 1]
             rows = slice(int(starts[0]), int(starts[-1]))
             said = scrambled(self.label[rows].astype(np.uint64))
             if not self.is_hard:
@@ -234,43 +235,61 @@ class Annotations:
             said += item_keys[self.item[starts[:-1]]]
             said ^= annotator_keys[self.annotator[starts[:-1]]]
             keys = scrambled(said)
-            totals += np.array([keys.sum(), (keys * keys).sum()])
+            return np.array([keys.sum(), np.dot(keys, keys)])
+
+        parts = over_blocks(keyed, self.n_annotations, _KEYED_AT_A_TIME)
+        totals: NDArray[np.uint64] = np.vstack([np.zeros(2, dtype=np.uint64), *parts]).sum(axis=0)
         names = [np.array([len(keys), keys.sum(), (keys * keys).sum()]) for keys in (item_keys, annotator_keys)]
         return fingerprint_of((self.classes,), [totals, *names])
 
     def counts(self) -> NDArray[np.float64]:
         """Return how much weight each item gives to each class, shape (n_items, n_classes)."""
-        # Counts of plain votes are exact; weights are rounded by some 10^-15 so that their sums are exact too, and
-        # with them the same bits however the rows came.
-        weights = None if self.is_hard else on_grid(self.weight, int(np.diff(self.offsets).max(initial=1)))
-        return self.summed(weights)
+        return self.summed(self._exact_weights())
 
     def summed(self, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
         """Return the sums of *weights*, one per row (1 each where None), by item and class: (n_items, n_classes)."""
         result = np.empty((self.n_items, self.n_classes))
-        for first, sums in self._summed_in_parts(weights):
-            result[first : first + len(sums)] = sums
+        self._over_sums(weights, lambda start, stop, sums: np.copyto(result[start:stop], sums))
+        return result
+
+    def from_counts(self, made: Callable[[int, int, NDArray[Any]], NDArray[Any]]) -> NDArray[np.float64]:
+        """Return made(start, stop, counts) of one run of items after the other, shape (n_items, n_classes).
+
+        What is made of the counts (see `counts`) of a run is made while they are in the cache, in several threads.
+        """
+        result = np.empty((self.n_items, self.n_classes))
+
+        def write(start: int, stop: int, counts: NDArray[Any]) -> None:
+            result[start:stop] = made(start, stop, counts)
+
+        self._over_sums(self._exact_weights(), write)
         return result
 
     def leading_labels(self) -> NDArray[np.int64]:
         """Return the class to which each item gives the most weight, the first of several; shape (n_items,)."""
-        weights = None if self.is_hard else on_grid(self.weight, int(np.diff(self.offsets).max(initial=1)))
         result = np.empty(self.n_items, dtype=np.int64)
-        for first, sums in self._summed_in_parts(weights):
-            result[first : first + len(sums)] = sums.argmax(axis=1)
+        self._over_sums(
+            self._exact_weights(), lambda start, stop, sums: np.copyto(result[start:stop], sums.argmax(axis=1))
+        )
         return result
 
-    def _summed_in_parts(self, weights: NDArray[np.float64] | None) -> Iterator[tuple[int, NDArray[Any]]]:
-        """Yield the first item of each part, and the part's sums by item and class."""
-        # The rows are sorted by item: so many items at a time that their sums stay in the cache.
-        step = max(_SUMMED_AT_A_TIME // max(self.n_classes, 1), 1)
-        for first in range(0, self.n_items, step):
-            last = min(first + step, self.n_items)
-            rows = slice(int(self.offsets[first]), int(self.offsets[last]))
-            flat = (self.item[rows] - np.int64(first)) * self.n_classes + self.label[rows]
-            size = (last - first) * self.n_classes
+    def _exact_weights(self) -> NDArray[np.float64] | None:
+        """Return the weights rounded by some 10^-15, so that their sums are exact and know no order of rows."""
+        return None if self.is_hard else on_grid(self.weight, int(np.diff(self.offsets).max(initial=1)))
+
+    def _over_sums(self, weights: NDArray[np.float64] | None, use: Callable[[int, int, NDArray[Any]], None]) -> None:
+        """Call use(start, stop, sums) with the sums by item and class of each run of items, in several threads."""
+
+        def one(start: int, stop: int) -> None:
+            # The rows are sorted by item.
+            rows = slice(int(self.offsets[start]), int(self.offsets[stop]))
+            flat = (self.item[rows] - np.int64(start)) * self.n_classes + self.label[rows]
+            size = (stop - start) * self.n_classes
             sums = np.bincount(flat, None if weights is None else weights[rows], minlength=size)
-            yield first, sums.reshape(last - first, self.n_classes)
+            use(start, stop, sums.reshape(stop - start, self.n_classes))
+
+        # So many items at a time that their sums stay in the cache.
+        over_blocks(one, self.n_items, max(_SUMMED_AT_A_TIME // max(self.n_classes, 1), 1))
 
     def per_item(self) -> NDArray[np.int64]:
         """Return the number of annotations of each item, shape (n_items,)."""

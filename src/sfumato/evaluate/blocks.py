@@ -11,14 +11,13 @@ __all__ = ["Block", "Part", "each_of", "logarithm", "mean_of", "over_blocks", "o
 
 import math
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.core.processors import n_processors
+from sfumato.core import row_blocks
 
 Floats = NDArray[np.float64]
 Made = TypeVar("Made")
@@ -112,19 +111,10 @@ def over_blocks(
     n_items, n_classes = predicted.shape
     size = max(16, _NUMBERS // n_classes)
 
-    def one(start: int) -> Made:
-        return work(Block(predicted[start : start + size], labels[start : start + size]))
+    def one(start: int, stop: int) -> Made:
+        return work(Block(predicted[start:stop], labels[start:stop]))
 
-    starts = range(0, n_items, size)
-    workers = min(n_processors(), len(starts))
-    if workers <= 1:
-        return [one(start) for start in starts]
-    with ThreadPoolExecutor(workers, thread_name_prefix="sfumato-blocks") as pool:
-        try:
-            return list(pool.map(one, starts))
-        except BaseException:  # after Ctrl-C the blocks that have not begun never do
-            pool.shutdown(cancel_futures=True)
-            raise
+    return row_blocks.over_blocks(one, n_items, size)
 
 
 def each_of(part: Part, predicted: NDArray[np.floating[Any]], labels: NDArray[Any]) -> Floats:

@@ -138,6 +138,47 @@ def test_simulated_votes_and_their_gold(tmp_path: Path) -> None:
     assert sf.read_gold(gold).names() == planted.gold.names()
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["v.csv", "--gold-out", "v.csv"], "was named for another result"),
+        (["v.csv", "--gold-out", "g.xyz"], "names no format"),
+        (["v.csv", "--gold-out", "nowhere/g.csv"], "no folder"),
+        (["v.xyz"], "names no format"),
+        (["v.csv", "--per-item", "nan"], "'per_item' must be at least 1"),
+        (["v.csv", "--per-item", "inf"], "'per_item' must be at least 1"),
+        (["v.csv", "--seed", "-1"], "'seed' must be a whole number"),
+    ],
+)
+def test_a_simulation_that_could_not_be_written_whole_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "v.csv").write_text("kept")
+    assert run(["data", "simulate", *arguments]) == 2
+    assert said in capsys.readouterr().err
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("v.csv", "kept")]
+
+
+def test_a_simulation_and_a_folder_are_told_to_machines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    votes = tmp_path / "v.csv"
+    assert run(["data", "simulate", str(votes), "--items", "5", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said == {
+        "n_items": 5, "n_annotators": 20, "n_annotations": 25, "classes": ["class0", "class1", "class2"], "seed": 0,
+        "out": str(votes), "gold_out": None,
+    }  # fmt: skip
+    known = sf.data.entry("rte")
+    (tmp_path / "rte").mkdir()
+    for file in known.files:
+        (tmp_path / "rte" / file.path).touch()
+    monkeypatch.setenv("SFUMATO_DATA", str(tmp_path))
+    assert run(["data", "path", "rte", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"name": "rte", "at": str(tmp_path / "rte")}
+
+
 def test_data_list_and_describe(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["data", "list", "--json"]) == 0
     assert [row["name"] for row in json.loads(capsys.readouterr().out)] == list(sf.data.names())
@@ -147,6 +188,12 @@ def test_data_list_and_describe(capsys: pytest.CaptureFixture[str]) -> None:
     assert about["citation"]
     assert all(file["source"] for file in about["files"])
     assert run(["data", "describe", "rte"]) == 0
+    shown = capsys.readouterr().out
+    for file in sf.data.entry("rte").files:
+        assert f"{file.path} · {file.size:,} bytes · sha256 {file.sha256}\n    {file.source}" in shown
+    assert run(["data", "describe", "mre"]) == 0
+    shown = capsys.readouterr().out
+    assert all(f"git blob {file.git_blob}" in shown for file in sf.data.entry("mre").files if file.git_blob)
     assert run(["data", "list"]) == 0
 
 

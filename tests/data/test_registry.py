@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,9 @@ import pytest
 
 import sfumato as sf
 from sfumato.data import places
-from sfumato.errors import MissingDataError, OptionError
+from sfumato.data.dataset import DataFile
+from sfumato.data.verification import verify_stored
+from sfumato.errors import InputError, MissingDataError, OptionError
 
 ROOM = Path(sf.data.__file__).parent
 
@@ -92,12 +95,19 @@ def test_a_missing_set_is_told_in_one_sentence(tmp_path, monkeypatch):
     with pytest.raises(MissingDataError) as caught:
         sf.data.load("rte")
     assert str(caught.value) == (
-        f"The data set 'rte' is not on this machine: put rte.standardized.tsv into {folder} (515,468 bytes from "
+        f"The data set 'rte' is not on this machine: put rte.standardized.tsv (515,468 bytes from "
         "https://raw.githubusercontent.com/copenlu/aggregating-crowd-annotations-ood/"
-        "eecaa50a32e11f205f40a0961b5f286e3e33f110/data/RTE/rte.standardized.tsv), or run: sfumato data get rte"
+        "eecaa50a32e11f205f40a0961b5f286e3e33f110/data/RTE/rte.standardized.tsv) into "
+        f"{folder}, or run: sfumato data get rte"
     )
-    with pytest.raises(MissingDataError, match=r"'snow2008/joy'.* and 1 more .*sfumato data get snow2008/joy$"):
+    with pytest.raises(MissingDataError, match=r"'snow2008/joy'.*sfumato data get snow2008/joy$") as caught:
         sf.data.load("snow2008", part="joy")
+    for file in sf.data.entry("snow2008").files_of("joy"):
+        assert f"{file.path} ({file.size:,} bytes from {file.source})" in str(caught.value)
+    with pytest.raises(MissingDataError, match=r"from below https://\S+/; sfumato data describe mre gives") as caught:
+        sf.data.load("mre")
+    for file in sf.data.entry("mre").files:
+        assert f"{file.path}, " in f"{caught.value}, ".replace(" (", ", ")
     with pytest.raises(MissingDataError, match=r"put raw_human_data\.csv into .*cifar10s by hand, see https://[^ ]*$"):
         sf.data.load("cifar10s")
 
@@ -130,6 +140,7 @@ def test_the_cache_is_where_the_user_keeps_caches(monkeypatch, tmp_path):
     ("name", "options", "sentence"),
     [
         ("rtee", {}, "'name' must be one of .*rte"),
+        (3, {}, "'name' must be the name of a data set, such as 'rte'. Got 3"),
         ("rte", {"sentences": "all"}, "'rte' does not know the option 'sentences'; it takes no options"),
         ("mre", {"seed": 0}, "'mre' does not know the option 'seed'; its options are sentences, cause"),
         ("rte", {"part": "x"}, "'rte' has no parts. Got the part 'x'"),
@@ -142,6 +153,57 @@ def test_the_cache_is_where_the_user_keeps_caches(monkeypatch, tmp_path):
 def test_what_is_not_known_is_refused(name, options, sentence):
     with pytest.raises(OptionError, match=sentence):
         sf.data.load(name, **options)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "sentence"),
+    [
+        (lambda content: content[: len(content) // 2 + 1], r"it has [\d,]+ bytes, not 515,468"),
+        (lambda content: content.replace(b"1", b"0", 1), r"its sha256 is [0-9a-f]{64}, not 3187c5de"),
+        (lambda content: b"\xff" * len(content), r"its sha256 is"),
+    ],
+)
+@pytest.mark.parametrize("zipped", [False, True])
+def test_a_file_that_was_cut_or_changed_is_not_loaded(spoil, sentence, zipped, shared_data, tmp_path, monkeypatch):
+    (tmp_path / "rte").mkdir()
+    for file in sf.data.entry("rte").files:
+        content = places.read_bytes(shared_data / "rte" / file.path)
+        if file.path == "rte.standardized.tsv":
+            content = spoil(content)
+        target = tmp_path / "rte" / file.path
+        if zipped:
+            target.with_name(target.name + ".gz").write_bytes(gzip.compress(content, 1))
+        else:
+            target.write_bytes(content)
+    monkeypatch.setenv("SFUMATO_DATA", str(tmp_path))
+    stored = str(tmp_path / "rte" / "rte.standardized.tsv") + ".gz" * zipped
+    with pytest.raises(InputError, match="its sha256 is" if zipped else sentence) as caught:
+        sf.data.load("rte")
+    assert str(caught.value).startswith(f"The file {stored} is not the one that upstream has (")
+    assert str(caught.value).endswith("Delete it and run: sfumato data get rte")
+
+
+def test_a_file_of_unknown_hash_that_cannot_be_read_is_told_in_a_sentence(shared_data, tmp_path, monkeypatch):
+    (tmp_path / "mre").mkdir()
+    for file in sf.data.entry("mre").files:
+        found = places.stored(shared_data / "mre" / file.path)
+        target = tmp_path / "mre" / found.relative_to(shared_data / "mre")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(gzip.compress(b"\xffjunk") if "batch_07" in target.name else found.read_bytes())
+    monkeypatch.setenv("SFUMATO_DATA", str(tmp_path))
+    with pytest.raises(InputError, match=r"cannot be read \(.*\)\. Delete it and run: sfumato data get mre$"):
+        sf.data.load("mre")
+
+
+def test_a_large_file_is_hashed_when_it_is_fetched_and_measured_when_it_is_loaded(tmp_path, monkeypatch):
+    large = DataFile("votes.bin", "https://example.org/votes.bin", 20_000_001, "0" * 64)
+    (tmp_path / "votes.bin").write_bytes(bytes(large.size))
+    verify_stored(tmp_path, [large], remedy="")
+    with pytest.raises(InputError, match="its sha256 is"):
+        verify_stored(tmp_path, [large], remedy="", large_too=True)
+    (tmp_path / "votes.bin").write_bytes(bytes(large.size - 1))
+    with pytest.raises(InputError, match=r"it has 20,000,000 bytes, not 20,000,001"):
+        verify_stored(tmp_path, [large], remedy="")
 
 
 def test_listing_the_sets_imports_neither_polars_nor_any_of_them():

@@ -5,11 +5,15 @@ from __future__ import annotations
 __all__ = ["app", "describe", "get", "list_sets", "path", "simulate"]
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sfumato.cli import screen
+from sfumato.cli.votes import keep_apart
+
+if TYPE_CHECKING:
+    from sfumato.data.dataset import DataFile
 
 app = typer.Typer(help="Public data sets, and simulated votes.", no_args_is_help=True)
 
@@ -73,7 +77,14 @@ def describe(name: Name, json: Json = False) -> None:
         "homepage": known.homepage,
         "notes": list(known.notes),
         "files": [
-            {"path": file.path, "source": file.source, "size": file.size, "sha256": file.sha256} for file in known.files
+            {
+                "path": file.path,
+                "source": file.source,
+                "size": file.size,
+                "sha256": file.sha256,
+                "git_blob": file.git_blob,
+            }
+            for file in known.files
         ],
     }
     if json:
@@ -88,25 +99,42 @@ def describe(name: Name, json: Json = False) -> None:
     for line in known.notes:
         screen.say(f"note: {line}")
     screen.say("")
-    screen.table(["file", "bytes"], [[file.path, f"{file.size:,}"] for file in known.files])
+    for file in known.files:
+        known_by = f"sha256 {file.sha256}" if file.sha256 else "sha256 not known"
+        if file.git_blob is not None:
+            known_by = f"git blob {file.git_blob} (upstream's, before personal data are taken out)"
+        screen.say(f"{file.path} · {file.size:,} bytes · {known_by}\n    {_source(file, known.homepage)}")
+
+
+def _source(file: DataFile, homepage: str) -> str:
+    if file.source is None:
+        return f"by hand, see {homepage}"
+    return file.source if file.archive is None else f"{file.address} in {file.source}"
 
 
 @app.command("path", epilog="Example: cd $(sfumato data path rte)")
-def path(name: Name) -> None:
+def path(name: Name, json: Json = False) -> None:
     """Print the folder that holds the files of a data set."""
     from sfumato import data
 
-    screen.say(str(data.path(name)))
+    _say_folder(name, data.path(name), json)
+
+
+def _say_folder(name: str, folder: Path, json: bool) -> None:
+    if json:
+        screen.say_json({"name": name, "at": str(folder)})
+    else:
+        screen.say(str(folder))
 
 
 @app.command("get", epilog="Example: sfumato data get rte")
-def get(name: Name) -> None:
+def get(name: Name, json: Json = False) -> None:
     """Fetch the files of a data set from upstream into the cache; a broken download is taken up again."""
     from sfumato import data
 
     with screen.working(f"Fetching {name}") as advance:
         folder = data.get(name, progress=lambda _, done, total: advance(done, total))
-    screen.say(str(folder))
+    _say_folder(name, folder, json)
 
 
 @app.command("simulate", epilog="Example: sfumato data simulate votes.csv --items 500 --annotators 30 --spammers 0.1")
@@ -120,16 +148,22 @@ def simulate(
     soft: Annotated[bool, typer.Option("--soft", help="Let annotators answer with distributions.")] = False,
     gold_out: Annotated[Path | None, typer.Option(help="A file for the planted classes.")] = None,
     seed: Annotated[int, typer.Option(help="The seed of everything that is random.")] = 0,
+    json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")] = False,
 ) -> None:
     """Write simulated votes, of which the truth is known."""
     from sfumato import data
+    from sfumato.tables.doors import check_target
 
+    keep_apart((out, gold_out), ())
+    for target in (out, gold_out):
+        if target is not None:
+            check_target(target)
     with screen.working("Simulating"):
         simulation = data.simulate(
             n_items=items,
             n_annotators=annotators,
             n_classes=classes,
-            per_item=int(per_item) if per_item == int(per_item) else per_item,
+            per_item=int(per_item) if per_item.is_integer() else per_item,
             spammers=spammers,
             soft=soft,
             seed=seed,
@@ -137,4 +171,20 @@ def simulate(
         simulation.annotations.save(out)
         if gold_out is not None:
             simulation.gold.save(gold_out)
-    screen.say(f"{simulation.annotations!r} → {out}")
+    said = simulation.annotations
+    if json:
+        screen.say_json(
+            {
+                "n_items": said.n_items,
+                "n_annotators": said.n_annotators,
+                "n_annotations": said.n_annotations,
+                "classes": list(said.classes),
+                "seed": seed,
+                "out": str(out),
+                "gold_out": None if gold_out is None else str(gold_out),
+            }
+        )
+        return
+    screen.say(f"{said!r} → {out}")
+    if gold_out is not None:
+        screen.say(f"the planted classes → {gold_out}")

@@ -18,6 +18,7 @@ from sfumato.core.version import __version__
 from sfumato.data import places
 from sfumato.data.dataset import DataFile
 from sfumato.data.registry import chosen
+from sfumato.data.verification import verify_stored
 from sfumato.errors import InputError, MissingDataError
 
 # Called with the file's path, the bytes that are here, and the bytes that it has.
@@ -27,6 +28,7 @@ _CHUNK = 1 << 16
 _SECONDS = 30.0
 # A download that breaks off is taken up again where it stopped, as long as each attempt brings something.
 _ATTEMPTS = 5
+_AGAIN = "Delete it and fetch the set again."
 
 
 def get(name: str, *, part: str | None = None, progress: Progress | None = None) -> Path:
@@ -39,30 +41,17 @@ def get(name: str, *, part: str | None = None, progress: Progress | None = None)
     wanted = known.files_of(part)
     found = places.find(known.folder, wanted)
     if found is not None:
-        for file in wanted:
-            _verify_stored(found, file)
+        verify_stored(found, wanted, remedy=_AGAIN, large_too=True)
         return found
     folder = places.cache_folder() / known.folder
     for file in wanted:
         if places.stored(folder / file.path) is None:
             _fetch(file, folder, known.homepage, progress)
         else:
-            _verify_stored(folder, file)
+            verify_stored(folder, [file], remedy=_AGAIN, large_too=True)
     for archive in {file.archive.path for file in wanted if file.archive is not None}:
         (folder / archive).unlink(missing_ok=True)
     return folder
-
-
-def _verify_stored(folder: Path, file: DataFile) -> None:
-    if file.sha256 is None:
-        return
-    path = folder / file.path
-    came = hashlib.sha256(places.read_bytes(path)).hexdigest()
-    if came != file.sha256:
-        raise InputError(
-            f"The file {places.stored(path)} is not the one that upstream has (its sha256 is {came}, not "
-            f"{file.sha256}). Delete it and fetch the set again."
-        )
 
 
 def _fetch(file: DataFile, folder: Path, homepage: str, progress: Progress | None) -> None:

@@ -9,12 +9,14 @@ __all__ = ["chosen", "entry", "load", "names", "path"]
 
 import inspect
 from importlib import import_module
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 from sfumato.data import places
 from sfumato.data.dataset import DataSet, Entry
-from sfumato.errors import MissingDataError, OptionError, check_choice
+from sfumato.data.verification import verify_stored
+from sfumato.errors import InputError, MissingDataError, OptionError, SfumatoError, check_choice
 
 _MODULES = (
     "amt_sense",
@@ -35,6 +37,9 @@ _MODULES = (
     "treebank_sample",
     "truth_inference",
 )
+
+# Of so many missing files each is told with its address; beyond, the addresses would be all that is seen.
+_SHOWN = 4
 
 
 def names() -> tuple[str, ...]:
@@ -61,14 +66,20 @@ def path(name: str, *, part: str | None = None) -> Path:
         return found
     nearest = min((root / known.folder for root in places.folders()), key=lambda f: len(places.missing(f, wanted)))
     absent = places.missing(nearest, wanted)
-    more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
-    full_name = name if part is None or "/" in name else f"{name}/{part}"
-    start = f"The data set {full_name!r} is not on this machine: put {absent[0].path}{more} into {nearest} "
+    full_name = _full(name, part)
+    start = f"The data set {full_name!r} is not on this machine: put "
     if not all(file.source for file in absent):
-        raise MissingDataError(f"{start}by hand, see {known.homepage}")
-    raise MissingDataError(
-        f"{start}({absent[0].size:,} bytes from {absent[0].source}), or run: sfumato data get {full_name}"
-    )
+        listed = ", ".join(file.path for file in absent)
+        raise MissingDataError(f"{start}{listed} into {nearest} by hand, see {known.homepage}")
+    if len(absent) <= _SHOWN:
+        listed = ", ".join(f"{file.path} ({file.size:,} bytes from {file.source})" for file in absent)
+    else:
+        parts = zip(*(str(file.source).split("/") for file in absent), strict=False)
+        shared = "/".join(same[0] for same in takewhile(lambda found: len(set(found)) == 1, parts))
+        size = sum(file.size for file in absent)
+        listed = f"{', '.join(file.path for file in absent)} ({size:,} bytes in all, from below {shared}/; "
+        listed += f"sfumato data describe {known.name} gives each address)"
+    raise MissingDataError(f"{start}{listed} into {nearest}, or run: sfumato data get {full_name}")
 
 
 def load(name: str, *, part: str | None = None, **options: Any) -> DataSet:
@@ -85,9 +96,22 @@ def load(name: str, *, part: str | None = None, **options: Any) -> DataSet:
         offered = f"its options are {', '.join(taken)}" if taken else "it takes no options"
         raise OptionError(f"The data set {name!r} does not know the option {unknown[0]!r}; {offered}.")
     folder = path(name, part=part)
-    if known.parts:
-        return known.load(folder, part=part, **options)
-    return known.load(folder, **options)
+    files = known.files_of(part)
+    remedy = f"Delete it and run: sfumato data get {_full(name, part)}"
+    if not all(file.source for file in files):
+        remedy = f"Put it there anew, see {known.homepage}"
+    verify_stored(folder, files, remedy=remedy)
+    try:
+        return known.load(folder, **options) if part is None else known.load(folder, part=part, **options)
+    except SfumatoError:
+        raise
+    except Exception as error:
+        # No hash is known of files from which personal data were taken out: only reading shows what is amiss.
+        unknown = [str(places.stored(folder / file.path)) for file in files if file.sha256 is None]
+        if not unknown:
+            raise
+        shown = unknown[0] if len(unknown) == 1 else f"One of the {len(unknown)} files like {unknown[0]}"
+        raise InputError(f"{shown} cannot be read ({type(error).__name__}: {_first_line(error)}). {remedy}") from error
 
 
 def chosen(name: str, part: str | None) -> tuple[Entry, str | None]:
@@ -104,6 +128,16 @@ def chosen(name: str, part: str | None) -> tuple[Entry, str | None]:
     return known, check_choice(part, known.parts, option="part")
 
 
+def _full(name: str, part: str | None) -> str:
+    return name if part is None or "/" in name else f"{name}/{part}"
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).split("\n", 1)[0].rstrip(".")
+
+
 def _split(name: str) -> tuple[str, str | None]:
+    if not isinstance(name, str):
+        raise OptionError(f"The option 'name' must be the name of a data set, such as 'rte'. Got {name!r} instead.")
     head, separator, tail = name.partition("/")
     return head, tail if separator else None

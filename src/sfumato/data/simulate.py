@@ -192,7 +192,10 @@ def _drawn_truth(
     n_items = _check_count(1000 if n_items is None else n_items, 1, option="n_items")
     n_classes = _check_count(3 if n_classes is None else n_classes, 2, option="n_classes")
     _check_memory(n_items * n_classes * (40 if ambiguity else 8))
-    prior = np.full(n_classes, 1 / n_classes) if class_prior is None else np.array(class_prior, dtype=np.float64)
+    try:
+        prior = np.full(n_classes, 1 / n_classes) if class_prior is None else np.array(class_prior, dtype=np.float64)
+    except (TypeError, ValueError):
+        prior = np.zeros(0)
     if prior.shape != (n_classes,) or not (prior >= 0).all() or not abs(prior.sum() - 1) <= SUM_TOLERANCE:
         raise OptionError(
             f"The option 'class_prior' must be {n_classes} probabilities that sum to 1. Got {class_prior!r} instead."
@@ -243,17 +246,23 @@ def _check_count(value: int, least: int, *, option: str) -> int:
     return int(value)
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
 def _check_range(least: float, most: float, **options: float) -> None:
     for option, value in options.items():
-        if not (math.isfinite(value) and least <= value <= most):
+        if not (_is_number(value) and math.isfinite(value) and least <= value <= most):
             limits = f"between {least} and {most}" if math.isfinite(most) else f"of at least {least}"
             raise OptionError(f"The option {option!r} must be a number {limits}. Got {value!r} instead.")
 
 
 def _check_concentrations(**options: float) -> None:
     for option, value in options.items():
-        if not value > 0:
-            raise OptionError(f"The option {option!r} must be above 0 (infinity is allowed). Got {value!r} instead.")
+        if not (_is_number(value) and value > 0):
+            raise OptionError(
+                f"The option {option!r} must be a number above 0 (infinity is allowed). Got {value!r} instead."
+            )
 
 
 def _check_memory(needed: int) -> None:

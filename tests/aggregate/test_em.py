@@ -121,8 +121,9 @@ def test_progress_hears_of_every_iteration() -> None:
     [
         ({"max_iter": 0}, "'max_iter' must be at least 1. Got 0"),
         ({"restarts": 0}, "'restarts' must be at least 1. Got 0"),
-        ({"tolerance": -1.0}, "'tolerance' must be 0 or more. Got -1"),
-        ({"tolerance": float("nan")}, "'tolerance' must be 0 or more. Got nan"),
+        ({"tolerance": -1.0}, "'tolerance' must be a number, 0 or more. Got -1"),
+        ({"tolerance": float("inf")}, "'tolerance' must be a number, 0 or more. Got inf"),
+        ({"tolerance": float("nan")}, "'tolerance' must be a number, 0 or more. Got nan"),
         ({"stop": "never"}, "'stop' must be one of objective, class_prior. Got 'never'"),
     ],
 )

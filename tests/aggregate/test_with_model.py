@@ -159,10 +159,17 @@ def test_the_model_is_aligned_by_names_and_may_know_more() -> None:
     )  # fmt: skip
     result = with_model(votes, known)
     np.testing.assert_array_equal(result.soft_labels.probs, expected.soft_labels.probs)
-    assert any("1 items that the model knows" in note for note in result.notes)
-    with pytest.raises(InputError, match="'i000' is not among"):
+    assert any("Left out: 1 item that the model knows" in note for note in result.notes)
+    with pytest.raises(
+        InputError, match=r"probabilities lack the item 'i000' and 5 more, which the annotations have\."
+    ):
         with_model(votes, known.take(known.items[:2]))
-    with pytest.raises(InputError, match="3 classes"):
+    with pytest.raises(InputError, match="probabilities lack the class"):
+        with_model(votes, SoftLabels(np.full((8, 2), 0.5), items=votes.items, classes=votes.classes[:2]))
+    more = SoftLabels(np.full((8, 4), 0.25), items=votes.items, classes=[*votes.classes, "new"])
+    with pytest.raises(InputError, match="probabilities have the class 'new', which the annotations do not"):
+        with_model(votes, more)
+    with pytest.raises(InputError, match="lack the class '3'"):
         with_model(annotations_of(VOTES, 4), known)
 
 
@@ -237,7 +244,7 @@ def test_what_was_never_seen_gets_the_model() -> None:
     np.testing.assert_array_equal(result.soft_labels["silent"], [0.9, 0.1])
     assert result.annotators.competence is not None
     assert np.isnan(result.annotators.competence[2])
-    assert any("1 of 3 items without an annotation" in note for note in result.notes)
+    assert any("Without an annotation are 1 of 3 items" in note for note in result.notes)
     empty = Annotations.from_codes(
         np.zeros(0, int), np.zeros(0, int), np.zeros(0, int), items=["a"], annotators=["x"], classes=["0", "1"]
     )

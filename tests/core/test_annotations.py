@@ -172,8 +172,8 @@ def test_classes_keep_the_order_given_and_may_be_unused() -> None:
         (([0], [[0]], [0]), r"The annotator codes must be a row of integers. Got int64 of shape \(1, 1\)"),
         (([0], [0], [True]), "The label codes must be a row of integers. Got bool"),
         (([2], [0], [0]), "The item code 2 points outside the 2 names"),
-        (([0], [-1], [0]), "The annotator code -1 points outside the 1 names"),
-        (([0], [0], [1]), "The label code 1 points outside the 1 names"),
+        (([0], [-1], [0]), "The annotator code -1 points outside the 1 name"),
+        (([0], [0], [1]), "The label code 1 points outside the 1 name"),
     ],
 )
 def test_codes_that_lead_nowhere(codes: Any, said: str) -> None:
@@ -185,6 +185,22 @@ def test_codes_that_lead_nowhere(codes: Any, said: str) -> None:
 def test_names_are_checked(names: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         Annotations.from_codes([0], [0], [0], **{"items": ["a"], "annotators": ["u"], "classes": ["x"], **names})
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ({"labels": [None]}, "A label name must be text. Got None"),
+        ({"labels": None}, "A row of names is wanted"),
+        ({"annotators": [None]}, "An annotator name must be text. Got None"),
+        ({"classes": []}, "The option 'classes' names no class"),
+        ({"weights": "x"}, "The weights must be numbers, one per row. Got 'x'"),
+        ({"weights": 1.0}, r"The weights must be numbers, one per row. Got the shape \(\)"),
+    ],
+)
+def test_rows_that_are_none(rows: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        Annotations.from_rows(**{"items": ["a"], "annotators": ["u"], "labels": ["x"], **rows})
 
 
 def test_tokens_have_a_sequence_and_a_position() -> None:

@@ -79,7 +79,7 @@ def test_equality_is_by_content() -> None:
         (["a"], [0], ["x", "x"], "class name 'x' stands more than once"),
         (["a"], [0, 0], ["x"], "one integer code per item: 1. Got int64 of shape"),
         (["a"], [0.0], ["x"], "one integer code per item: 1. Got float64"),
-        (["a", "b"], [0, 1], ["x"], "code 1 of item 'b' points outside the 1 classes"),
+        (["a", "b"], [0, 1], ["x"], "code 1 of item 'b' points outside the 1 class "),
         (["a"], [-1], ["x"], "code -1 of item 'a' points outside"),
     ],
 )
@@ -93,3 +93,8 @@ def test_a_label_that_is_not_a_class_is_refused() -> None:
         Gold.from_names(["a"], ["z"], classes=["x", "y"])
     with pytest.raises(InputError, match="one integer code per item: 2"):
         Gold.from_names(["a", "b"], ["x"])
+
+
+def test_a_label_that_is_no_text_is_told() -> None:
+    with pytest.raises(InputError, match=r"A gold label name must be text. Got None"):
+        Gold.from_names(["a"], [None])  # type: ignore[list-item]

@@ -77,6 +77,8 @@ def test_float32_stays_and_integers_become_floats() -> None:
     [
         (PROBS, ["a", "b"], ["x", "y", "z"], r"shape \(items, classes\) = \(2, 3\). Got \(3, 3\) instead"),
         ([0.5, 0.5], ["a"], ["x", "y"], r"Got \(2,\) instead"),
+        ("abc", ["a"], ["x"], "A table of numbers is wanted, a row for each item. Got 'abc' instead"),
+        ([[1.0], [0.5, 0.5]], ["a", "b"], ["x"], "A table of numbers is wanted"),
         ([[0.5, 0.6]], ["a"], ["x", "y"], "of item 'a' sum to 1.1"),
         ([[1.0], [1.0]], ["a", "a"], ["x"], "item name 'a' stands more than once"),
         ([[0.5, 0.5]], ["a"], ["x", "x"], "class name 'x' stands more than once"),

@@ -35,6 +35,7 @@ def test_good_names_are_let_through() -> None:
         (["a", "b", "a"], "The class name 'a' stands more than once"),
         (["a", " \t"], r"A class name is blank \(name 2\)"),
         ([""], r"A class name is blank \(name 1\)"),
+        (3, "The class names must be a list of texts. Got 3 instead"),
         (["a", "\u2003"], r"A class name is blank \(name 2\)"),
     ],
 )
@@ -50,3 +51,14 @@ def test_positions_follow_the_order_that_is_wanted() -> None:
     assert positions(("a",), [], what="item").tolist() == []
     with pytest.raises(InputError, match="The item 'd' is not among the 3 that are known"):
         positions(("a", "b", "c"), ["a", "d"], what="item")
+
+
+def test_an_article_goes_with_its_noun() -> None:
+    with pytest.raises(InputError, match=r"^An item name must be text"):
+        check_vocabulary([8], what="item")  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("names", [None, 3, [["a"]], [{"a": "b" * 100}]])
+def test_what_is_no_row_of_names_is_told(names: Any) -> None:
+    with pytest.raises(InputError, match=r"^A row of names is wanted, each of them text\. Got .{1,62} instead\.$"):
+        code_names(names)

@@ -16,6 +16,7 @@ from sfumato.aggregate.blocks import AnnotationMatrix, annotation_matrix
 from sfumato.aggregate.memory import check_memory
 from sfumato.aggregate.result import AnnotatorSkills, Result
 from sfumato.core.annotations import Annotations
+from sfumato.core.arguments import checked_arguments
 from sfumato.core.origin import Origin
 from sfumato.core.seeds import Seed, recorded
 from sfumato.core.simplex import normalise
@@ -25,6 +26,7 @@ from sfumato.errors import ConvergenceWarning, OptionError
 Floats = NDArray[np.float64]
 
 
+@checked_arguments
 def bwa(
     annotations: Annotations,
     *,
@@ -63,8 +65,8 @@ def bwa(
             raise OptionError(f"The option '{option}' must be a positive number. Got {value} instead.")
     if max_iter < 1:
         raise OptionError(f"The option 'max_iter' must be at least 1. Got {max_iter} instead.")
-    if not tolerance >= 0:
-        raise OptionError(f"The option 'tolerance' must be 0 or more. Got {tolerance} instead.")
+    if not 0 <= tolerance < math.inf:
+        raise OptionError(f"The option 'tolerance' must be a number, 0 or more. Got {tolerance} instead.")
     check_memory(
         8 * 5 * annotations.n_classes * (annotations.n_items + annotations.n_annotators),
         what=f"BWA of {annotations.n_items:,} items with {annotations.n_classes:,} classes",
@@ -82,7 +84,7 @@ def bwa(
             f"Stopped at the limit of {max_iter} iterations before the change of the averages fell below "
             f"{tolerance:g}. Raise 'max_iter', or 'tolerance' if this is near enough.",
             ConvergenceWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     matrix = fit.matrix
     prior = np.asarray(normalise(fit.centre), dtype=np.float64)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sfumato.aggregate.held_out import HeldOut, Progress, held_out
 from sfumato.aggregate.views import fitted
 from sfumato.core.annotations import Annotations
+from sfumato.core.arguments import checked_arguments
 from sfumato.core.gold import Gold
 from sfumato.core.origin import Origin
 from sfumato.core.report import Number, Report
@@ -40,6 +41,7 @@ _LEVEL = 0.95
 _N_BINS = 15
 
 
+@checked_arguments
 def compare(
     annotations: Annotations,
     views: Sequence[str] | Mapping[str, Mapping[str, Any]] = (),

@@ -30,6 +30,7 @@ from sfumato.aggregate.engines.chunk import Expectation
 from sfumato.aggregate.result import Result
 from sfumato.aggregate.tables import FullTable
 from sfumato.core.annotations import Annotations
+from sfumato.core.arguments import checked_arguments
 from sfumato.core.seeds import Seed
 from sfumato.core.simplex import normalise
 from sfumato.errors import OptionError, check_choice
@@ -38,6 +39,7 @@ from sfumato.errors import OptionError, check_choice
 _CACHED = 1 << 15
 
 
+@checked_arguments
 def dawid_skene(
     annotations: Annotations,
     *,

@@ -20,6 +20,7 @@ from sfumato.aggregate.memory import check_memory
 from sfumato.aggregate.result import Latent, Result
 from sfumato.aggregate.tables import FullTable, Scratch
 from sfumato.core.annotations import Annotations
+from sfumato.core.arguments import checked_arguments
 from sfumato.core.seeds import Seed
 from sfumato.core.simplex import normalise
 from sfumato.errors import OptionError, check_choice
@@ -32,6 +33,7 @@ _EMPTY = 1e-12
 _REVIVED = 1e-6
 
 
+@checked_arguments
 def ebcc(
     annotations: Annotations,
     *,

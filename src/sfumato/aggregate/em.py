@@ -96,8 +96,8 @@ def fit(
     for value, option in ((restarts, "restarts"), (max_iter, "max_iter")):
         if value < 1:
             raise OptionError(f"The option '{option}' must be at least 1. Got {value} instead.")
-    if not tolerance >= 0:
-        raise OptionError(f"The option 'tolerance' must be 0 or more. Got {tolerance} instead.")
+    if not 0 <= tolerance < np.inf:
+        raise OptionError(f"The option 'tolerance' must be a number, 0 or more. Got {tolerance} instead.")
     climbs = (
         _climb(model, engine, restart, rng, max_iter, tolerance, stop, progress)
         for restart, rng in enumerate(spawn(seed, restarts))
@@ -109,7 +109,7 @@ def fit(
             f"Stopped at the limit of {max_iter} iterations before {wanted} fell below {tolerance:g}. "
             "Raise 'max_iter', or 'tolerance' if this is near enough.",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     return best
 

@@ -17,6 +17,7 @@ from sfumato.aggregate.blocks import AnnotationMatrix, annotation_matrix
 from sfumato.aggregate.memory import check_memory
 from sfumato.aggregate.result import AnnotatorSkills, Result
 from sfumato.core.annotations import Annotations
+from sfumato.core.arguments import checked_arguments
 from sfumato.core.origin import Origin
 from sfumato.core.seeds import Seed, recorded
 from sfumato.core.soft_labels import SoftLabels
@@ -31,6 +32,7 @@ _ROUNDING = 1e-10
 _MOST_EASE_STEP = 2.0
 
 
+@checked_arguments
 def glad(
     annotations: Annotations,
     *,
@@ -63,8 +65,8 @@ def glad(
     """
     if max_iter < 1:
         raise OptionError(f"The option 'max_iter' must be at least 1. Got {max_iter} instead.")
-    if not tolerance >= 0:
-        raise OptionError(f"The option 'tolerance' must be 0 or more. Got {tolerance} instead.")
+    if not 0 <= tolerance < math.inf:
+        raise OptionError(f"The option 'tolerance' must be a number, 0 or more. Got {tolerance} instead.")
     n_items, n_classes = annotations.n_items, annotations.n_classes
     check_memory(
         5 * 8 * (n_items * n_classes + 4 * len(annotations.item)),
@@ -85,7 +87,7 @@ def glad(
             f"Stopped at the limit of {max_iter} iterations before an iteration gained less than {tolerance:g} per "
             "annotation. Raise 'max_iter', or 'tolerance' if this is near enough.",
             ConvergenceWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     return _result(annotations, fit, trace, converged, {"max_iter": max_iter, "tolerance": tolerance}, seed)
 
@@ -228,7 +230,9 @@ def _result(
     if adversaries:
         notes.append(f"{adversaries} of {len(ability)} annotators are more often wrong than right; they count against.")
     if matrix.n_judged < matrix.n_items:
-        notes.append(f"{matrix.n_items - matrix.n_judged} items have no annotation and get the class prior.")
+        notes.append(
+            f"{matrix.n_items - matrix.n_judged} of {matrix.n_items} items have no annotation and get the class prior."
+        )
     return Result(
         soft_labels=SoftLabels(
             probs, items=annotations.items, classes=annotations.classes, uncertainty=np.exp(-ease),

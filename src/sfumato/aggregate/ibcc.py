@@ -24,12 +24,14 @@ from sfumato.aggregate.engines.chunk import Expectation
 from sfumato.aggregate.result import Result
 from sfumato.aggregate.tables import FullTable
 from sfumato.core.annotations import Annotations
+from sfumato.core.arguments import checked_arguments
 from sfumato.core.seeds import Seed
 from sfumato.errors import OptionError, check_choice
 
 IbccPrior = Literal["pooled", "dirichlet"]
 
 
+@checked_arguments
 def ibcc(
     annotations: Annotations,
     *,

@@ -65,6 +65,13 @@ def aligned(views: Views, *, names: ViewNames | None, weights: Weights | None, s
     `sfumato.aggregate.views` takes it). *weights* is one number per view; equal weights where it is not given.
     Of annotations, "held_out" gives the weights under which the views best foresee annotations that were left out.
     """
+    given: object = views
+    if not isinstance(given, Sequence | Mapping | Annotations) or isinstance(given, str):
+        raise InputError(
+            "A join takes a list of soft labels, a mapping with a name for each, or annotations. "
+            f"Got {repr(given) if isinstance(given, str) else type(given).__name__} instead; read files with "
+            "sf.SoftLabels.load(…) or sf.read_annotations(…)."
+        )
     annotators = AnnotatorSkills((), np.zeros(0, dtype=np.int64))
     if isinstance(weights, str):
         weights = _held_out_weights(views, DEFAULT_VIEWS if names is None else names, weights, seed)

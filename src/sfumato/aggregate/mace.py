@@ -23,6 +23,7 @@ from sfumato.aggregate.engines.chunk import Expectation
 from sfumato.aggregate.result import Result
 from sfumato.aggregate.tables import DiagonalTable
 from sfumato.core.annotations import Annotations
+from sfumato.core.arguments import checked_arguments
 from sfumato.core.seeds import Seed
 from sfumato.core.simplex import normalise
 from sfumato.errors import OptionError, check_choice
@@ -30,6 +31,7 @@ from sfumato.errors import OptionError, check_choice
 MaceFit = Literal["variational", "em"]
 
 
+@checked_arguments
 def mace(
     annotations: Annotations,
     *,

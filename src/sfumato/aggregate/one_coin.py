@@ -21,6 +21,7 @@ from sfumato.aggregate.engines.chunk import Expectation
 from sfumato.aggregate.result import Result
 from sfumato.aggregate.tables import DiagonalTable, VoteTable
 from sfumato.core.annotations import Annotations
+from sfumato.core.arguments import checked_arguments
 from sfumato.core.seeds import Seed
 from sfumato.core.simplex import normalise
 from sfumato.errors import OptionError, check_choice
@@ -33,6 +34,7 @@ ClassPrior = Literal["uniform", "estimated"]
 _EDGE = 1e-12
 
 
+@checked_arguments
 def one_coin(
     annotations: Annotations,
     *,

@@ -22,6 +22,7 @@ from sfumato.aggregate.votes import majority_of
 from sfumato.core import simplex
 from sfumato.core.agreement import resampled_agreement
 from sfumato.core.annotations import Annotations
+from sfumato.core.arguments import checked_arguments
 from sfumato.core.gold import Gold
 from sfumato.core.origin import Origin
 from sfumato.core.report import Number, Report
@@ -38,6 +39,7 @@ _MOST_CONFUSION, _MOST_MACE = 1 << 24, 2_000_000
 _NUMERIC = ("krippendorff_alpha_score (ordinal)", "krippendorff_alpha_score (interval)")
 
 
+@checked_arguments
 def agreement(annotations: Annotations, *, gold: Gold | None = None, resamples: int = 1000, seed: Seed = 0) -> Report:
     """Return how far the annotators agree, with what is known of each annotator, each item, and suspected copies.
 

@@ -16,6 +16,7 @@ from sfumato.aggregate.answers import in_canonical_order
 from sfumato.aggregate.methods import VIEWS
 from sfumato.core import simplex
 from sfumato.core.annotations import Annotations
+from sfumato.core.arguments import checked_arguments
 from sfumato.core.order_free import on_grid
 from sfumato.core.origin import Origin
 from sfumato.core.report import Number, Report
@@ -39,6 +40,7 @@ _NAMES = (
 )
 
 
+@checked_arguments
 def panel_size(
     annotations: Annotations,
     *,

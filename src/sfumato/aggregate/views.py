@@ -10,6 +10,7 @@ from typing import Any
 from sfumato.aggregate.methods import VIEWS
 from sfumato.aggregate.result import Result
 from sfumato.core.annotations import Annotations
+from sfumato.core.arguments import checked_arguments
 from sfumato.core.seeds import Seed
 from sfumato.core.soft_labels import SoftLabels
 from sfumato.errors import OptionError, check_choice
@@ -20,6 +21,7 @@ ViewNames = Sequence[str] | Mapping[str, Mapping[str, Any]]
 DEFAULT_VIEWS = ("standard", "softmax", "dawid_skene", "mace")
 
 
+@checked_arguments
 def views(annotations: Annotations, names: ViewNames = DEFAULT_VIEWS, *, seed: Seed = 0) -> dict[str, SoftLabels]:
     """Return the soft labels of each of the methods *names*, under its name, in the order given.
 
@@ -37,10 +39,13 @@ def views(annotations: Annotations, names: ViewNames = DEFAULT_VIEWS, *, seed: S
     return {name: result.soft_labels for name, result in fitted(annotations, names, seed=seed).items()}
 
 
+@checked_arguments
 def fitted(annotations: Annotations, names: ViewNames = DEFAULT_VIEWS, *, seed: Seed = 0) -> dict[str, Result]:
     """Return the whole result of each of the methods *names*, as `views` returns their soft labels."""
     if isinstance(names, str):
         raise OptionError(f"The names of views must be a list. Got the one text {names!r} instead.")
+    if not isinstance(names, Sequence | Mapping):
+        raise OptionError(f"The names of views must be a list. Got {names!r} instead.")
     chosen = dict(names) if isinstance(names, Mapping) else {name: {} for name in names}
     if len(chosen) < len(names):
         raise OptionError(f"A view is named twice in {', '.join(names)}. Name each once.")

@@ -10,9 +10,11 @@ from sfumato.aggregate.result import Result
 from sfumato.aggregate.votes import Ties, lots, majority_of, shares_of, vote_result
 from sfumato.aggregate.weighted_votes import agreement_with, weighted_counts
 from sfumato.core.annotations import Annotations
+from sfumato.core.arguments import checked_arguments
 from sfumato.core.seeds import Seed
 
 
+@checked_arguments
 def wawa(annotations: Annotations, *, ties: Ties = "first", seed: Seed = 0) -> Result:
     """Return the vote shares after each annotator is weighted by agreement with the majority; (n_items, n_classes).
 

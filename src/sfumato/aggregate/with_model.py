@@ -15,10 +15,12 @@ from sfumato.aggregate.blocks import AnnotationMatrix, annotation_matrix
 from sfumato.aggregate.memory import check_memory
 from sfumato.aggregate.result import AnnotatorSkills, Result
 from sfumato.core.annotations import Annotations
+from sfumato.core.arguments import checked_arguments
 from sfumato.core.origin import Origin
 from sfumato.core.seeds import Seed, recorded
 from sfumato.core.soft_labels import SoftLabels
-from sfumato.errors import OptionError
+from sfumato.core.vocabulary import counted
+from sfumato.errors import InputError, OptionError
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -29,6 +31,7 @@ _LEAST = 1e-6
 _TIE = 1e-9
 
 
+@checked_arguments
 def with_model(annotations: Annotations, model: SoftLabels, *, passes: int = 1, seed: Seed = 0) -> Result:
     """Return the weighted average of annotators and a classifier; shape (n_items, n_classes).
 
@@ -68,6 +71,23 @@ def with_model(annotations: Annotations, model: SoftLabels, *, passes: int = 1, 
         what=f"The average over {annotations.n_items:,} items with {annotations.n_classes:,} classes",
         instead="Aggregate fewer items at a time.",
     )
+    for what, known, wanted in (
+        ("item", model.items, annotations.items),
+        ("class", model.classes, annotations.classes),
+    ):
+        lacking = sorted(set(wanted) - set(known))
+        if lacking:
+            several = f" and {len(lacking) - 1:,} more" if len(lacking) > 1 else ""
+            raise InputError(
+                f"The model's probabilities lack the {what} {lacking[0]!r}{several}, which the annotations have. "
+                f"Give a probability for every {what} of the annotations."
+            )
+    unused = sorted(set(model.classes) - set(annotations.classes))
+    if unused:
+        raise InputError(
+            f"The model's probabilities have the class {unused[0]!r}, which the annotations do not. Leave its column "
+            "out, or give all classes when the annotations are read: classes=… (on the command line --classes)."
+        )
     more = model.n_items - annotations.n_items
     aligned = model if model.items == annotations.items else model.take(annotations.items)
     if aligned.classes != annotations.classes:
@@ -93,11 +113,11 @@ def with_model(annotations: Annotations, model: SoftLabels, *, passes: int = 1, 
             )
     if matrix.n_judged < matrix.n_items:
         notes.append(
-            f"{matrix.n_items - matrix.n_judged:,} of {matrix.n_items:,} items without an annotation "
-            "get the model's probabilities."
+            f"Without an annotation are {matrix.n_items - matrix.n_judged:,} of {counted(matrix.n_items, 'item')}; "
+            "there the model's probabilities stand."
         )
     if more:
-        notes.append(f"{more:,} items that the model knows have no place in the annotations and are left out.")
+        notes.append(f"Left out: {counted(more, 'item')} that the model knows and the annotations do not.")
     options = {"model": model.fingerprint, "passes": passes}
     origin = Origin("with_model", options, recorded(seed), annotations.fingerprint)
     return Result(

@@ -13,6 +13,7 @@ from sfumato.aggregate.votes import Ties, lots, majority_of, vote_result
 from sfumato.aggregate.weighted_votes import agreement_with, weighted_counts
 from sfumato.core import simplex
 from sfumato.core.annotations import Annotations
+from sfumato.core.arguments import checked_arguments
 from sfumato.core.order_free import on_grid
 from sfumato.core.seeds import Seed
 from sfumato.errors import ConvergenceWarning, OptionError
@@ -21,6 +22,7 @@ from sfumato.errors import ConvergenceWarning, OptionError
 _STILL = 1e-12
 
 
+@checked_arguments
 def zero_based_skill(
     annotations: Annotations,
     *,
@@ -72,7 +74,7 @@ def zero_based_skill(
         warnings.warn(
             f"The skills still moved after {max_iter} steps. Raise 'max_iter', or lower 'reduce_by' to calm them.",
             ConvergenceWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     return vote_result(
         annotations, np.asarray(simplex.normalise(weighted_counts(annotations, skill))), "zero_based_skill", options,

@@ -23,7 +23,7 @@ from sfumato.core.order_free import name_keys, on_grid, scrambled
 from sfumato.core.origin import fingerprint_of
 from sfumato.core.row_blocks import over_blocks
 from sfumato.core.simplex import SUM_TOLERANCE
-from sfumato.core.vocabulary import Vocabulary, check_vocabulary, code_names
+from sfumato.core.vocabulary import Vocabulary, check_vocabulary, code_names, counted
 from sfumato.errors import InputError
 
 Codes = NDArray[np.int32]
@@ -83,8 +83,11 @@ class Annotations:
         item, item_names = code_names(items)
         annotator, annotator_names = code_names(annotators)
         label, seen = code_names(labels)
+        check_vocabulary(seen, what="label")
         ordered = tuple(classes) if classes is not None else class_order(seen)
         check_vocabulary(ordered, what="class")
+        if seen and not ordered:
+            raise InputError("The option 'classes' names no class. Name all in their order, or leave it out.")
         place = {name: code for code, name in enumerate(ordered)}
         unknown = [name for name in seen if name not in place]
         if unknown:
@@ -341,9 +344,9 @@ class Annotations:
     def __repr__(self) -> str:
         soft = "" if self.is_hard else " (soft)"
         return (
-            f"Annotations({_counted(self.n_items, 'item')}, {_counted(self.n_annotators, 'annotator')}, "
-            f"{self.n_classes:,} {'class' if self.n_classes == 1 else 'classes'}, "
-            f"{_counted(self.n_annotations, 'annotation')}{soft})"
+            f"Annotations({counted(self.n_items, 'item')}, {counted(self.n_annotators, 'annotator')}, "
+            f"{counted(self.n_classes, 'class')}, "
+            f"{counted(self.n_annotations, 'annotation')}{soft})"
         )
 
 
@@ -369,7 +372,7 @@ def _checked_codes(codes: ArrayLike, size: int, *, what: str) -> Codes:
         raise InputError(f"The {what} codes must be a row of integers. Got {array.dtype} of shape {array.shape}.")
     if array.size and (array.min() < 0 or array.max() >= size):
         bad = array[(array < 0) | (array >= size)][0]
-        raise InputError(f"The {what} code {bad} points outside the {size} names that were given.")
+        raise InputError(f"The {what} code {bad} points outside the {counted(size, 'name')} that were given.")
     return array.astype(np.int32)
 
 
@@ -408,7 +411,12 @@ def _sorted_distributions(
     annotators: Sequence[str],
 ) -> tuple[Codes, Codes, Codes, NDArray[np.float64], NDArray[np.int64]]:
     """Sort the rows of distributions, find where each annotation starts, and check that each sums to 1."""
-    w = np.array(weight, dtype=np.float64)
+    try:
+        w = np.array(weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"The weights must be numbers, one per row. Got {weight!r:.60} instead.") from None
+    if w.ndim != 1:
+        raise InputError(f"The weights must be numbers, one per row. Got the shape {w.shape} instead.")
     a = np.zeros(len(i), dtype=np.int64) if annotation is None else np.array(annotation, dtype=np.int64)
     if not len(w) == len(a) == len(i):
         raise InputError(f"Weights and annotations need one entry per row: {len(i)}. Got {len(w)} and {len(a)}.")
@@ -448,7 +456,3 @@ def _same(left: NDArray[Any] | None, right: NDArray[Any] | None) -> bool:
 def _shortened(names: Sequence[str], most: int = 8) -> str:
     shown = ", ".join(map(repr, names[:most]))
     return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sfumato.core import storage
 from sfumato.core.annotations import class_order
-from sfumato.core.vocabulary import Vocabulary, check_vocabulary, code_names
+from sfumato.core.vocabulary import Vocabulary, check_vocabulary, code_names, counted
 from sfumato.errors import InputError
 
 
@@ -48,7 +48,7 @@ class Gold:
             row = int(np.argmax(outside))
             raise InputError(
                 f"The gold code {given[row]} of item {self.items[row]!r} points outside "
-                f"the {len(self.classes)} classes that were given."
+                f"the {counted(len(self.classes), 'class')} that were given."
             )
         labels = given.astype(np.int32)
         labels.flags.writeable = False
@@ -61,12 +61,13 @@ class Gold:
         Without *classes* they are the labels, by value where all are numbers, else sorted.
         """
         codes, seen = code_names(labels)
+        check_vocabulary(seen, what="gold label")
         ordered = tuple(classes) if classes is not None else class_order(seen)
         place = {name: code for code, name in enumerate(ordered)}
         unknown = [name for name in seen if name not in place]
         if unknown:
             raise InputError(
-                f"The gold label {unknown[0]!r} is not one of the {len(ordered)} classes. "
+                f"The gold label {unknown[0]!r} is not one of the {counted(len(ordered), 'class')}. "
                 "Add it to the classes, or correct the label."
             )
         return cls(tuple(items), np.array([place[name] for name in seen], dtype=np.int32)[codes], ordered)
@@ -123,4 +124,4 @@ class Gold:
     __hash__ = None  # type: ignore[assignment]  # equal by content, as soft labels are
 
     def __repr__(self) -> str:
-        return f"Gold({self.n_items:,} items, {self.n_classes:,} classes)"
+        return f"Gold({counted(self.n_items, 'item')}, {counted(self.n_classes, 'class')})"

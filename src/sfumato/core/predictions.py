@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sfumato.core.origin import GIVEN, Origin
 from sfumato.core.simplex import softmax
 from sfumato.core.soft_labels import SoftLabels, check_shape, frozen, same_or_none
-from sfumato.core.vocabulary import positions
+from sfumato.core.vocabulary import counted, positions
 from sfumato.errors import InputError
 
 
@@ -72,4 +72,5 @@ class Predictions(SoftLabels):
     __hash__ = None  # as for soft labels
 
     def __repr__(self) -> str:
-        return f"Predictions({self.n_items:,} items, {self.n_classes:,} classes, from {self.origin.method!r})"
+        size = f"{counted(self.n_items, 'item')}, {counted(self.n_classes, 'class')}"
+        return f"Predictions({size}, from {self.origin.method!r})"

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sfumato.core import storage
 from sfumato.core.origin import GIVEN, Origin, fingerprint_of
 from sfumato.core.simplex import check_simplex
-from sfumato.core.vocabulary import Vocabulary, check_vocabulary, positions
+from sfumato.core.vocabulary import Vocabulary, check_vocabulary, counted, positions
 from sfumato.errors import InputError
 
 
@@ -92,7 +92,7 @@ class SoftLabels:
         """Return the same soft labels with the classes in another order (the same classes)."""
         if len(classes) != self.n_classes:
             raise InputError(
-                f"The soft labels have {self.n_classes} classes; the order that was given has {len(classes)}."
+                f"The soft labels have {counted(self.n_classes, 'class')}; the order that was given has {len(classes)}."
             )
         columns = positions(self.classes, classes, what="class")
         return replace(self, probs=self.probs[:, columns], classes=tuple(classes))
@@ -133,14 +133,20 @@ class SoftLabels:
     __hash__ = None  # type: ignore[assignment]  # equal by content, and content this large is no key
 
     def __repr__(self) -> str:
-        return f"SoftLabels({self.n_items:,} items, {self.n_classes:,} classes, from {self.origin.method!r})"
+        size = f"{counted(self.n_items, 'item')}, {counted(self.n_classes, 'class')}"
+        return f"SoftLabels({size}, from {self.origin.method!r})"
 
 
 def frozen(values: Any) -> NDArray[np.floating[Any]]:
     """Return the values as a read-only array of float64 (float32 stays), copied unless nobody can write to it."""
-    array = np.asarray(values)
-    if array.dtype not in (np.float32, np.float64):
-        array = array.astype(np.float64)
+    try:
+        array = np.asarray(values)
+        if array.dtype not in (np.float32, np.float64):
+            array = array.astype(np.float64)
+    except (TypeError, ValueError):
+        shown = repr(values)
+        shown = shown if len(shown) <= 60 else f"{shown[:60]}…"
+        raise InputError(f"A table of numbers is wanted, a row for each item. Got {shown} instead.") from None
     owner = array if array.base is None else array.base
     if array.flags.writeable or (isinstance(owner, np.ndarray) and owner.flags.writeable):
         array = array.copy()

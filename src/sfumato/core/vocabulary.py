@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Vocabulary", "check_vocabulary", "code_names", "positions"]
+__all__ = ["Vocabulary", "check_vocabulary", "code_names", "counted", "positions"]
 
 from collections.abc import Iterable, Sequence
 
@@ -22,7 +22,10 @@ def code_names(names: Iterable[str]) -> tuple[NDArray[np.int32], Vocabulary]:
     ([0, 1, 0], ('b', 'a'))
     """
     place: dict[str, int] = {}
-    codes = [place.setdefault(name, len(place)) for name in names]
+    try:
+        codes = [place.setdefault(name, len(place)) for name in names]
+    except TypeError:  # no row of names at all, or a list among them
+        raise InputError(f"A row of names is wanted, each of them text. Got {_shown(names)} instead.") from None
     return np.array(codes, dtype=np.int32), tuple(place)
 
 
@@ -33,18 +36,22 @@ def check_vocabulary(names: Sequence[str], *, what: str) -> None:
     try:
         joined = "\n".join(names)
     except TypeError:
+        if not isinstance(names, Iterable):
+            raise InputError(f"The {what} names must be a list of texts. Got {_shown(names)} instead.") from None
         wrong = next(name for name in names if not isinstance(name, str))
-        raise InputError(f"A {what} name must be text. Got {wrong!r} of type {type(wrong).__name__}.") from None
+        raise InputError(f"{_a(what)} name must be text. Got {wrong!r} of type {type(wrong).__name__}.") from None
     try:
         joined.encode()
     except UnicodeEncodeError:
-        raise InputError(f"A {what} name holds half a character (a lone surrogate), which no file can hold.") from None
+        raise InputError(
+            f"{_a(what)} name holds half a character (a lone surrogate), which no file can hold."
+        ) from None
     if len(set(names)) != len(names):
         seen: set[str] = set()
         twice = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
         raise InputError(f"The {what} name {twice!r} stands more than once in the list of names.")
     if not all(map(str.strip, names)):
-        raise InputError(f"A {what} name is blank (name {list(map(str.strip, names)).index('') + 1}).")
+        raise InputError(f"{_a(what)} name is blank (name {list(map(str.strip, names)).index('') + 1}).")
 
 
 def positions(names: Sequence[str], wanted: Sequence[str], *, what: str) -> NDArray[np.int64]:
@@ -53,4 +60,23 @@ def positions(names: Sequence[str], wanted: Sequence[str], *, what: str) -> NDAr
     try:
         return np.array([place[name] for name in wanted], dtype=np.int64)
     except KeyError as error:
-        raise InputError(f"The {what} {error.args[0]!r} is not among the {len(names)} that are known.") from None
+        raise InputError(f"The {what} {error.args[0]!r} is not among the {len(names):,} that are known.") from None
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, for a sentence.
+
+    >>> counted(1, "class"), counted(2000, "class")
+    ('1 class', '2,000 classes')
+    """
+    plural = f"{noun}es" if noun.endswith("s") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
+def _a(what: str) -> str:
+    return f"{'An' if what[0] in 'aeiou' else 'A'} {what}"
+
+
+def _shown(value: object) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 60 else f"{shown[:60]}…"

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sfumato.core.annotations import Annotations
+from sfumato.core.arguments import checked_arguments
 from sfumato.core.gold import Gold
 from sfumato.core.origin import Origin
 from sfumato.core.seeds import Seed, recorded, spawn
@@ -69,6 +70,7 @@ class Simulation:
     copied: NDArray[np.int32]
 
 
+@checked_arguments
 def simulate(
     *,
     n_items: int | None = None,

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sfumato.aggregate.result import AnnotatorSkills, Result
 from sfumato.core import simplex
 from sfumato.core.annotations import Annotations
+from sfumato.core.arguments import checked_arguments
 from sfumato.core.order_free import name_keys
 from sfumato.core.origin import Origin
 from sfumato.core.seeds import Seed, generator, recorded
@@ -26,6 +27,7 @@ _TIE = 1e-9
 _AT_A_TIME = 1 << 15
 
 
+@checked_arguments
 def majority(annotations: Annotations, *, ties: Ties = "first", seed: Seed = 0) -> Result:
     """Return for each item the class with the most votes, as one-hot soft labels of shape (n_items, n_classes).
 
@@ -47,6 +49,7 @@ def majority(annotations: Annotations, *, ties: Ties = "first", seed: Seed = 0) 
     return vote_result(annotations, annotations.from_counts(made), "majority", {"ties": ties}, seed)
 
 
+@checked_arguments
 def standard(annotations: Annotations, *, seed: Seed = 0) -> Result:
     """Return the share of the votes that each class got; shape (n_items, n_classes).
 
@@ -61,6 +64,7 @@ def standard(annotations: Annotations, *, seed: Seed = 0) -> Result:
     return vote_result(annotations, probs, "standard", {}, seed)
 
 
+@checked_arguments
 def softmax(annotations: Annotations, *, seed: Seed = 0) -> Result:
     """Return the softmax of the votes, which leaves every class some mass; shape (n_items, n_classes).
 

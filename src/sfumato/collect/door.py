@@ -22,7 +22,6 @@ from sfumato.collect.refusal import Refusal
 from sfumato.collect.sessions import Session, Sessions
 from sfumato.collect.visits import Visit
 
-_SESSION, _ADMIN = "sfumato", "sfumato_admin"
 _MOST_FIELDS = 30_000
 _KEY = re.compile(r"[A-Za-z0-9_-]{8,64}", re.ASCII)
 _MONTHS = 60 * 24 * 3600
@@ -41,7 +40,7 @@ class Door:
 
     def session(self, request: Request) -> Session | None:
         """Return the session of the cookie, where it is one of ours."""
-        token = request.cookies.get(_SESSION)
+        token = request.cookies.get(self._sessions.cookie)
         return self._sessions.session(token, now=self._desk.now()) if token else None
 
     def visit(self, request: Request) -> Visit:
@@ -54,23 +53,23 @@ class Door:
 
     def keep(self, response: Response, request: Request, session: Session) -> Response:
         """Put a session into the cookie of a response."""
-        self._set(response, request, _SESSION, self._sessions.token(session), "/", framed=self._framed)
+        self._set(response, request, self._sessions.cookie, self._sessions.token(session), framed=self._framed)
         return response
 
     def is_admin(self, request: Request) -> bool:
         """Return whether the admin's cookie is good."""
-        return self._sessions.is_admin(request.cookies.get(_ADMIN, ""), now=self._desk.now())
+        return self._sessions.is_admin(request.cookies.get(self._sessions.admin_cookie, ""), now=self._desk.now())
 
     def admin(self, request: Request) -> str:
         """Return the name under which the admin's forms are signed, or refuse."""
         if not self.is_admin(request):
             raise Refusal(401, "session", "Open the admin address that the server printed when it was first started.")
-        return f"admin {request.cookies[_ADMIN]}"
+        return f"admin {request.cookies[self._sessions.admin_cookie]}"
 
     def keep_admin(self, response: Response, request: Request, *, leave: bool = False) -> Response:
         """Put the admin's cookie into a response, or take it away."""
         token = "" if leave else self._sessions.admin_token(self._desk.now())
-        self._set(response, request, _ADMIN, token, "/", strict=True)
+        self._set(response, request, self._sessions.admin_cookie, token, strict=True)
         return response
 
     def _set(
@@ -79,14 +78,13 @@ class Door:
         request: Request,
         name: str,
         value: str,
-        path: str,
         *,
         framed: bool = False,
         strict: bool = False,
     ) -> None:
         # Written out, since Starlette knows `Partitioned` from Python 3.14 on only.
         secure = request.url.scheme == "https"
-        parts = [f"{name}={value}", f"Path={path}", "HttpOnly", f"Max-Age={_MONTHS if value else 0}"]
+        parts = [f"{name}={value}", "Path=/", "HttpOnly", f"Max-Age={_MONTHS if value else 0}"]
         if framed and secure:
             parts += ["SameSite=None", "Secure", "Partitioned"]
         else:

@@ -42,6 +42,9 @@ class Sessions:
         # A new admin secret ends the visits that were opened with the one before.
         self._admin += secrets.admin_hash.encode()
         self._life = days * _DAY
+        # Browsers keep the cookies of a host for all of its ports: each study needs names of its own.
+        digest = secrets.key("cookies")[:4].hex()
+        self.cookie, self.admin_cookie = f"sfumato_{digest}", f"sfumato_admin_{digest}"
 
     @staticmethod
     def new_person() -> str:

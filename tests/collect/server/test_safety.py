@@ -214,6 +214,30 @@ def test_cookies_are_kept_from_scripts_and_from_other_sites(opened, study):
     assert "strict-transport-security" in secured
 
 
+def test_two_studies_on_one_host_do_not_take_each_others_cookies(opened, study, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "items.csv").write_text((study.folder / "items.csv").read_text(encoding="utf-8"), encoding="utf-8")
+    one, two = opened(), opened(replace(study, folder=other))
+    first = TestClient(one.app)
+    first.get("/")
+    # Another port of the same host: browsers send the same cookies there.
+    second = TestClient(two.app)
+    second.cookies = first.cookies
+    second.get("/")
+    for this in (one, two):
+        client = TestClient(this.app)
+        client.cookies = second.cookies
+        client.get("/")
+        assert len(this.store.people()) == 1
+        client.get("/admin/enter", params={"secret": this.admin_secret})
+        second.cookies = client.cookies
+    for this in (one, two):
+        client = TestClient(this.app)
+        client.cookies = second.cookies
+        assert client.get("/api/admin/overview").status_code == 200
+
+
 def test_in_the_frame_of_mturk_the_cookie_is_partitioned(opened, study):
     this = opened(replace(study, platform=Platform(kind="mturk")), behind_proxy=True)
     link = "/?assignmentId=a&hitId=h&workerId=w&turkSubmitTo=https://www.mturk.com"

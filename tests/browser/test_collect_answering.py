@@ -211,6 +211,122 @@ def test_an_answer_can_be_looked_at_again_and_changed_until_it_is_handed_in(serv
     assert [(row.place, row.revision) for row in study.responses(latest=False)] == [(1, 1), (2, 1), (3, 1), (2, 2)]
 
 
+def _answer_all(page: Page, n_items: int) -> None:
+    for n in range(1, n_items + 1):
+        _place(page, f"{n} of {n_items}")
+        page.keyboard.press("Digit1")
+        page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="That was the last one")).to_be_visible()
+
+
+@pytest.mark.parametrize("way", ["key", "history"])
+def test_a_changed_answer_counts_whichever_way_one_leaves_it(serve: Serve, look: Look, way: str) -> None:
+    study = serve(n_items=3, mode="hard", shuffle_classes=False)
+    page = look()
+    page.goto(study.address)
+    _answer_all(page, 3)
+    page.go_back()
+    _place(page, "3 of 3")
+    page.keyboard.press("Digit2")
+    if way == "key":
+        page.keyboard.press("KeyB")
+    else:
+        page.go_back()
+    _place(page, "2 of 3")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Hand in").click()
+    expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
+    assert [(row.place, row.revision, row.answer["top"]) for row in study.responses(latest=False)] == [
+        (1, 1, "circle"), (2, 1, "circle"), (3, 1, "circle"), (3, 2, "square")
+    ]  # fmt: skip
+
+
+def test_a_change_that_is_not_confirmed_is_asked_about_before_all_is_handed_in(serve: Serve, look: Look) -> None:
+    study = serve(n_items=2, mode="top1", shuffle_classes=False)
+    page = look(quiet=False)
+    page.goto(study.address)
+    for n in (1, 2):
+        _place(page, f"{n} of 2")
+        for key in ("Digit1", "KeyT", "Enter"):
+            page.keyboard.press(key)
+    page.locator("#look-again").click()
+    _place(page, "2 of 2")
+    # Half an answer cannot be sent when one leaves it, and is neither sent nor lost by a reload.
+    page.locator("#top-percent").fill("")
+    page.keyboard.press("Escape")
+    page.keyboard.press("KeyB")
+    _place(page, "1 of 2")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Hand in").click()
+    _place(page, "2 of 2")
+    expect(_problems(page).first).to_contain_text("You have changed this answer.")
+    expect(page.locator("#top-percent")).to_have_value("")
+    page.locator("#undo").click()
+    expect(page.locator("#top-percent")).to_have_value("50")
+    expect(_problems(page)).to_have_count(0)
+    page.keyboard.press("Digit2")
+    page.reload()
+    expect(_problems(page).first).to_contain_text("You have changed this answer.")
+    page.goto(f"{study.address}/finish")
+    page.get_by_role("button", name="Hand in").click()
+    _place(page, "2 of 2")
+    page.keyboard.press("Enter")
+    # A reload of the last page stays there.
+    expect(page.get_by_role("heading", name="That was the last one")).to_be_visible()
+    _sent(page)
+    page.reload()
+    page.get_by_role("button", name="Hand in").click()
+    expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
+    assert [each["top"] for each in study.answers()] == ["circle", "square"]
+    assert len(study.responses(latest=False)) == 3
+
+
+def test_everything_else_follows_the_choice_and_waits_for_one(serve: Serve, look: Look) -> None:
+    study = serve(classes=_ANIMALS, shuffle_classes=False, n_items=2)
+    page = look()
+    page.goto(study.address)
+    expect(page.locator("#others")).to_be_disabled()
+    page.keyboard.press("KeyX")
+    expect(page.locator("[name=impossible]:checked")).to_have_count(0)
+    for key in ("Digit1", "KeyX", "Digit2"):
+        page.keyboard.press(key)
+    expect(page.locator("#others")).to_be_checked()
+    expect(page.locator("[name=impossible]:checked")).to_have_count(4)
+    expect(page.locator("[name=impossible][value=horse]")).not_to_be_checked()
+    page.keyboard.press("Shift+Digit4")
+    expect(page.locator("[name=impossible]:checked")).to_have_count(3)
+    for key in ("KeyO", "Shift+KeyQ"):
+        page.keyboard.press(key)
+    expect(_problems(page)).to_have_count(0)
+    page.reload()
+    expect(page.locator("#others")).to_be_checked()
+    page.keyboard.press("Enter")
+    _place(page, "2 of 2")
+    # Of single classes that were ruled out nothing follows: the contradiction is told.
+    page.keyboard.press("Digit1")
+    _row(page, "horse").get_by_text("not", exact=True).click()
+    page.keyboard.press("Digit2")
+    page.keyboard.press("KeyP")
+    expect(_problems(page)).to_have_text("horse is chosen and ruled out. It cannot be both.")
+    page.keyboard.press("Backspace")
+    _sent(page)
+    assert [each["impossible"] for each in study.answers()] == [["deer", _ANIMALS[2], "cat"]]
+
+
+def test_thirds_leave_nothing_open_and_can_be_submitted(serve: Serve, look: Look) -> None:
+    study = serve(mode="sliders", shuffle_classes=False, n_items=2)
+    page = look()
+    page.goto(study.address)
+    for n, third in enumerate(("33.333", "33.33"), start=1):
+        _place(page, f"{n} of 2")
+        for name in ("circle", "square", "triangle"):
+            _row(page, name).locator(".amount").fill(third)
+        expect(page.locator("#left")).to_have_text("Nothing is left open.")
+        page.locator("#next").click()
+    _sent(page)
+    assert [set(each["percents"].values()) for each in study.answers()] == [{33.333}, {33.33}]
+
+
 def test_chips_are_a_histogram_by_hand(serve: Serve, look: Look) -> None:
     study = serve(mode="chips", person="third", shuffle_classes=False)
     page = look()

@@ -144,11 +144,11 @@ def status(
     json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Say how a study stands, whether its server runs or not."""
-    from sfumato.collect.items import read_items
+    from sfumato.collect.items import asked_of, read_items
     from sfumato.collect.overview import Overview
 
     with opened(study) as (declared, store):
-        view = Overview(declared, store, read_items(declared.items, folder=declared.folder))
+        view = Overview(declared, store, asked_of(declared, read_items(declared.items, folder=declared.folder)))
         told = {**view.overview(), **view.people()}
         divided = view.items(n=5)["items"]
     if json:

@@ -243,14 +243,16 @@ def _import_batches(file: Path, study: Path, classes: str | None) -> None:
     import json
 
     from sfumato.collect.allocation import read_allocation
-    from sfumato.collect.items import read_items
+    from sfumato.collect.items import asked_of, read_items
     from sfumato.collect.study_file import read_study, with_setting
     from sfumato.tables.write import write_whole
 
     if classes is not None:
         raise OptionError("Batches have no classes; --classes goes with answers.")
     declared = read_study(study)
-    batches = read_allocation(file, read_items(declared.items, folder=declared.folder))
+    items = read_items(declared.items, folder=declared.folder)
+    asked = asked_of(declared, items)
+    batches = read_allocation(file, asked, explained=items.keys() - asked.keys())
     path = declared.folder / "study.toml"
     text = with_setting(path.read_text(encoding="utf-8-sig"), "batches", "allocation", "batches.json")
     write_whole(declared.folder / "batches.json", json.dumps(batches, ensure_ascii=False, indent=1) + "\n")

@@ -18,12 +18,15 @@ _NAMES = ("item", "id", "example_idx", "img_id", "filename")
 _SCRIPT = re.compile(r"^\s*(?:var|let|const)\s+\w+\s*=\s*", re.ASCII)
 
 
-def read_allocation(path: Path, items: Collection[str]) -> dict[str, tuple[str, ...]]:
+def read_allocation(
+    path: Path, items: Collection[str], *, explained: Collection[str] = ()
+) -> dict[str, tuple[str, ...]]:
     """Return the ids of the items of each batch, by the name of the batch, in the order of the file.
 
     A JSON file is a list of batches or an object of them by name; a batch is a list of item ids, or of objects that
     hold one. So is the ``batches.js`` of Collins et al. (2022), a script with one assignment. A CSV file has the
-    columns batch and item.
+    columns batch and item. *explained* are items of which people are told what they are: they may stand in
+    no batch.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -32,7 +35,7 @@ def read_allocation(path: Path, items: Collection[str]) -> dict[str, tuple[str, 
     except UnicodeDecodeError:
         raise FormatError(f"The batches {path} are not UTF-8 text.") from None
     told = _from_csv(text, path) if path.suffix.lower() == ".csv" else _from_json(text, path)
-    known = frozenset(items)
+    known = frozenset(items) | frozenset(explained)
     batches = {
         name: tuple(_item(each, known, f"{path}, batch {name!r}, place {place}") for place, each in enumerate(batch, 1))
         for name, batch in told.items()
@@ -40,6 +43,12 @@ def read_allocation(path: Path, items: Collection[str]) -> dict[str, tuple[str, 
     for name, batch in batches.items():
         if not batch:
             raise InputError(f"{path}: the batch {name!r} is empty.")
+        before = next((item for item in batch if item in explained), None)
+        if before is not None:
+            raise InputError(
+                f"{path}: the item {before!r} of the batch {name!r} is practised, an attention check, or the example "
+                "of a class, and people are told what it is. Take it out of the batch, or take another item for that."
+            )
         twice = next((item for item in batch if batch.count(item) > 1), None)
         if twice is not None:
             raise InputError(

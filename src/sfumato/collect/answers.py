@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-__all__ = ["contradicts_itself", "first_classes"]
+__all__ = ["ROUNDING", "contradicts_itself", "first_classes", "spelt"]
 
 from collections.abc import Mapping
 from typing import Any
+
+# Percentages that come as near to 100 as this make 100: thirds are 33.33, or 33.333. A little above one hundredth, for
+# sums of decimals miss by the dust of floating point. The same number stands in answer.js.
+ROUNDING = 0.010001
 
 
 def first_classes(answer: Mapping[str, Any]) -> frozenset[str]:
@@ -19,6 +23,18 @@ def first_classes(answer: Mapping[str, Any]) -> frozenset[str]:
         most = max(given.values(), default=0)
         return frozenset(name for name, amount in given.items() if amount == most and most > 0)
     return frozenset([answer["top"]]) if answer.get("top") else frozenset()
+
+
+def spelt(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an answer in the one spelling that answers which say the same share.
+
+    >>> spelt({"mode": "top2", "top": "deer", "second": None, "impossible": ["ship", "dog"], "others": True})
+    {'mode': 'top2', 'top': 'deer', 'impossible': ['dog', 'ship']}
+    """
+    told = {key: value for key, value in answer.items() if value is not None and key != "others"}
+    if isinstance(told.get("impossible"), list):
+        told["impossible"] = sorted(map(str, told["impossible"]))
+    return told
 
 
 def contradicts_itself(answer: Mapping[str, Any]) -> bool:

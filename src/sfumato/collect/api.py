@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from sfumato.collect.desk import Desk, Stop
 from sfumato.collect.door import Door
-from sfumato.collect.forms import answer_from_form
+from sfumato.collect.forms import answer_from_form, shown_again
 from sfumato.collect.languages import Language
 from sfumato.collect.refusal import Refusal
 from sfumato.collect.showing import Showing
@@ -92,7 +92,9 @@ class Api:
         events = self._door.events(told.get("events", []))
         sequence = self._door.whole(told.get("sequence", 0), "sequence")
         self._desk.alive(visit)
-        await self._desk.save_draft(DraftRow(visit.row.id, place.place, place.kind, answer, events, sequence))
+        revision = self._door.whole(told.get("revision", 0), "revision")
+        draft = DraftRow(visit.row.id, place.place, place.kind, answer, events, sequence, revision)
+        await self._desk.save_draft(draft)
         return _json({"saved": True})
 
     async def _answer(self, request: Request) -> Response:
@@ -119,7 +121,8 @@ class Api:
             if plain and place.place not in {each.place for each in visit.shown()}:
                 return self._door.go("/item")
             if plain:
-                return HTMLResponse(self._showing.item_page(visit, place.place, said=answer, errors=problems), 422)
+                again = shown_again(answer, pairs)
+                return HTMLResponse(self._showing.item_page(visit, place.place, said=again, errors=problems), 422)
             message = self._words("page.problem")
             raise Refusal(422, "answer", message, details=[dict(each) for each in problems])
         said = ResponseRow(
@@ -172,16 +175,19 @@ class Api:
             await self._door.json(request, visit.row.id)
         self._door.count_answer(visit)
         if visit.row.assigned_at is not None and not await self._desk.hand_in(visit):
-            missing = [each for each in visit.shown() if not each.answered]
+            missing, unkept = [each for each in visit.shown() if not each.answered], False
+            if not missing:
+                changed = self._desk.unkept(visit)
+                missing, unkept = [each for each in visit.shown() if each.place in changed], True
             if plain:
-                return self._door.go("/item")
+                return self._door.go(f"/item?place={missing[0].place}" if unkept and missing else "/item")
             told = ", ".join(str(each.position) for each in missing)
-            message = self._words("finish.missing", places=told)
+            message = self._words("item.unkept" if unkept else "finish.missing", places=told)
             details = [
                 {"place": each.place, "position": each.position, "field": str(each.place), "message": message}
                 for each in missing
             ]
-            raise Refusal(409, "unanswered", message, details=details)
+            raise Refusal(409, "unkept" if unkept else "unanswered", message, details=details)
         there = self._desk.next_page(visit)
         return self._door.go(there) if plain else _json({"next": there})
 

@@ -18,8 +18,9 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from sfumato.collect.allocation import read_allocation
+from sfumato.collect.answers import spelt
 from sfumato.collect.assignment import Assignment
-from sfumato.collect.items import Item, item_of, read_items
+from sfumato.collect.items import Item, asked_of, item_of, read_items
 from sfumato.collect.secret_file import Secrets
 from sfumato.collect.store import (
     Contact,
@@ -67,10 +68,12 @@ class Desk:
         self.examples: dict[str, Item] = {each.name: find(each.example) for each in study.classes if each.example}
         self.checks: dict[str, Check] = {find(each.item).id: each for each in study.checks}
         self._check_items = {item.id: item for item in (find(each.item) for each in study.checks)}
+        asked = asked_of(study, self.items)
         allocation = None
         if study.batches.allocation:
-            allocation = read_allocation(study.folder / study.batches.allocation, self.items.keys())
-        self.assignment = Assignment(study, list(self.items), allocation=allocation)
+            explained = self.items.keys() - asked.keys()
+            allocation = read_allocation(study.folder / study.batches.allocation, asked, explained=explained)
+        self.assignment = Assignment(study, list(asked), allocation=allocation)
         self.visits = Visits(store)
         self.state: StudyState = "open"
         self._working: dict[str, int] = {}
@@ -340,10 +343,24 @@ class Desk:
         """Keep a half-filled item."""
         await asyncio.wrap_future(self.store.save_draft(draft, self.now()))
 
+    def unkept(self, visit: Visit, number: int | None = None) -> list[int]:
+        """Return the places whose answer was changed and not confirmed; of one *number*, or of all."""
+        found = []
+        for draft in self.store.drafts(visit.row.id):
+            place = visit.places.get(draft.place)
+            if place is None or place.kind != draft.kind or number not in (None, draft.place):
+                continue
+            answer = self.store.response(visit.row.id, place.kind, place.place)
+            if answer is not None and spelt(draft.answer) != spelt(answer.answer):
+                found.append(draft.place)
+        return sorted(found)
+
     async def hand_in(self, visit: Visit) -> bool:
-        """Note that a person is through with the items; False where places are open."""
+        """Note that a person is through with the items; False where places are open, or changed and not confirmed."""
         async with visit.lock:
             if visit.row.assigned_at is None or visit.first_open() is not None:
+                return False
+            if visit.row.finished_at is None and self.unkept(visit):
                 return False
             if visit.row.finished_at is None:
                 await self.step(visit, "finished")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["answer_from_form"]
+__all__ = ["answer_from_form", "shown_again"]
 
 import json
 from collections.abc import Sequence
@@ -13,7 +13,8 @@ def answer_from_form(pairs: Sequence[tuple[str, str]], classes: Sequence[str]) -
     """Return the answer in the form of the JSON API.
 
     *pairs* are the fields of the form in their order. What is not a number stays the text it was, so that the check
-    of the answer can say what is wrong with it. "Everything else is impossible" is spelt out, class by class.
+    of the answer can say what is wrong with it. "Everything else is impossible" is spelt out, class by class, once
+    there is a first choice that the rest is other than.
 
     >>> answer_from_form([("mode", "top1"), ("top", "deer"), ("top_percent", "70")], ["deer", "horse"])
     {'mode': 'top1', 'top': 'deer', 'top_percent': 70}
@@ -43,10 +44,16 @@ def answer_from_form(pairs: Sequence[tuple[str, str]], classes: Sequence[str]) -
         answer["second_percent"] = _number(fields.get("second_percent", ""))
         chosen = (answer["top"], answer["second"])
         impossible = [value for name, value in pairs if name == "impossible" and value]
-        if fields.get("others") == "impossible":
-            impossible += [name for name in classes if name not in chosen and name not in impossible]
+        if fields.get("others") == "impossible" and answer["top"]:
+            known = frozenset((*chosen, *impossible))
+            impossible += [name for name in classes if name not in known]
         answer["impossible"] = impossible
     return answer
+
+
+def shown_again(answer: dict[str, Any], pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Return an answer that was refused, as the page is to show it: with a tick that it has no classes for yet."""
+    return answer | {"others": True} if dict(pairs).get("others") == "impossible" else answer
 
 
 def _number(text: str) -> float | int | str | None:

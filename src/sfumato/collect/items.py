@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Item", "item_of", "read_items"]
+__all__ = ["Item", "asked_of", "item_of", "read_items"]
 
 import csv
 import json
@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from sfumato.collect.study import Items, Kind
+from sfumato.collect.study import Items, Kind, Study
 from sfumato.errors import InputError
 
 _ENDINGS: dict[str, Kind] = {
@@ -80,6 +80,34 @@ def item_of(told: str, items: Mapping[str, Item], *, folder: Path, kind: Kind) -
     if kind == "text":
         return Item(id=f"text: {' '.join(told.split())[:80]}", kind="text", text=told)
     raise InputError(f"{told!r} in study.toml is neither the id of an item nor a file in {folder}.")
+
+
+def asked_of(study: Study, items: Mapping[str, Item]) -> dict[str, Item]:
+    """Return the items that people are asked about: not those of which they learn before what is expected.
+
+    An item that is practised, that is an attention check, or that shows what a class is, is told, and not judged, be it
+    named by its id, its file or its text.
+    """
+    kind = next(iter(items.values())).kind
+    named = [each.item for each in study.practice] + [each.item for each in study.checks]
+    named += [each.example for each in study.classes if each.example]
+    told = [item_of(each, items, folder=study.folder, kind=kind) for each in named]
+    ids = {each.id for each in told}
+    files = {each.path.resolve() for each in told if each.path is not None}
+    texts = {each.text for each in told if each.path is None}
+
+    def known(item: Item) -> bool:
+        if item.id in ids or (item.path is None and item.text in texts):
+            return True
+        return bool(files) and item.path is not None and item.path.resolve() in files
+
+    asked = {name: item for name, item in items.items() if not known(item)}
+    if not asked:
+        raise InputError(
+            "No item is left to ask about: each is practised, an attention check, or the example of a class. "
+            "Take other items for these."
+        )
+    return asked
 
 
 def _from_folder(path: Path, source: Items) -> Iterator[Item]:

@@ -77,6 +77,10 @@ STUDY: tuple[tuple[str, str], ...] = (
         ) strict, without rowid;
         """,
     ),
+    (
+        "what a half-filled item began from",
+        "alter table drafts add column revision integer not null default 0",
+    ),
 )
 PAYMENTS: tuple[tuple[str, str], ...] = (
     (

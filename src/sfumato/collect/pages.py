@@ -22,7 +22,7 @@ Reason = Literal["paused", "closed", "full", "busy"]
 _MANY = 24
 # The words that the scripts say; *mode* words only where that mode is asked.
 _SAID = {
-    "item": ("audio", "video", "image", "unsaid", "ruled_out", "take_over", "found", "not_found"),
+    "item": ("audio", "video", "image", "unsaid", "unkept", "ruled_out", "take_over", "found", "not_found"),
     "saving": ("waiting", "stuck", "memory", "refused", "reload", "paused"),
     "finish": ("missing", "wait"),
 }
@@ -138,7 +138,7 @@ class Pages:
         words = {section: self._words.section(section) for section in ("finish", "saving")}
         return self._page(
             "finish", self._words("finish.heading"), csrf=csrf, last=places[-1]["place"] if places else 1,
-            data={"csrf": csrf, "person": person, "words": words},
+            data={"csrf": csrf, "person": person, "words": words, "places": _revisions(places)},
         )  # fmt: skip
 
     def exit(
@@ -194,8 +194,7 @@ class Pages:
             "csrf": csrf,
             "person": person,
             "place": told,
-            # In the order of their positions, which go from 1 on.
-            "places": [[each["place"], each.get("revision", int(each["answered"]))] for each in places],
+            "places": _revisions(places),
             "mode": study.mode,
             "rule": self._rule,
             "size": study.items.size,
@@ -212,11 +211,24 @@ class Pages:
         return self._page(
             "item", words("practice.heading" if practice else "item.heading"), csrf=csrf, key=key, place=place,
             practice=practice, feedback=feedback, right=right, problems=errors, data=data, many=many, legend=legend,
-            nothing=_said({}), said=_said(place.get("draft") or place.get("answer") or {}),
+            nothing=_said({}), said=self._shown_again(place.get("draft") or place.get("answer") or {}, many),
             answered=sum(bool(each["answered"]) for each in places),
             back=before[-1]["place"] if before else None, last=places[-1]["place"] if places else None,
             keys=self._keys(many),
         )  # fmt: skip
+
+    def _shown_again(self, answer: Mapping[str, Any], many: bool) -> dict[str, Any]:
+        """Return an answer for the form; where classes are typed, all others that are out are the rule of that name.
+
+        Where each has a box of its own, the boxes say it: a rule beside them would tick again what is unticked.
+        """
+        said = _said(answer)
+        chosen = {said["top"], said["second"]}
+        out = frozenset(each for each in said["impossible"] if isinstance(each, str))
+        rule = bool(said["top"]) and many and all(name in out for name in self._study.class_names if name not in chosen)
+        said["others"] = rule or (not said["top"] and answer.get("others") is True)
+        said["impossible"] = [each for each in said["impossible"] if not rule or each in chosen]
+        return said
 
     def _said(self, many: bool) -> dict[str, Any]:
         words = self._words
@@ -253,6 +265,11 @@ class Pages:
 _LEGENDS: dict[str, str] = {"chips": "chips", "sliders": "sliders"}
 
 
+def _revisions(places: Sequence[Mapping[str, Any]]) -> list[list[int]]:
+    # In the order of their positions, which go from 1 on.
+    return [[each["place"], each.get("revision", int(each["answered"]))] for each in places]
+
+
 def _said(answer: Mapping[str, Any]) -> dict[str, Any]:
     """Return a half-filled answer with every part there is, and nothing in it that a form could not hold."""
     names = {key: answer.get(key) if isinstance(answer.get(key), str) else None for key in ("top", "second")}
@@ -260,9 +277,12 @@ def _said(answer: Mapping[str, Any]) -> dict[str, Any]:
         key: answer.get(key) if _is_number(answer.get(key)) else None for key in ("top_percent", "second_percent")
     }
     given = answer.get("chips", answer.get("percents"))
-    amounts = {key: value for key, value in given.items() if _is_number(value)} if isinstance(given, Mapping) else {}
+    amounts = (
+        {key: value if _is_number(value) else "" for key, value in given.items()} if isinstance(given, dict) else {}
+    )
     impossible = answer.get("impossible")
-    return {**names, **numbers, "amounts": amounts, "impossible": impossible if isinstance(impossible, list) else []}
+    told = impossible if isinstance(impossible, list) else []
+    return {**names, **numbers, "amounts": amounts, "impossible": told, "others": False}
 
 
 def _is_number(value: object) -> bool:

@@ -14,7 +14,7 @@ from starlette.routing import Route
 from sfumato.collect.answers import first_classes
 from sfumato.collect.desk import Desk, Stop
 from sfumato.collect.door import Door
-from sfumato.collect.forms import answer_from_form
+from sfumato.collect.forms import answer_from_form, shown_again
 from sfumato.collect.languages import Language
 from sfumato.collect.media import Media
 from sfumato.collect.pages import Pages
@@ -221,7 +221,7 @@ class Participant:
             answer = answer_from_form(pairs, self._study.class_names)
             problems = self._showing.problems(answer)
             if problems:
-                place["draft"] = answer
+                place["draft"] = shown_again(answer, pairs)
                 page = self._pages.practice(
                     place,
                     csrf=csrf,

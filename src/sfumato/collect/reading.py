@@ -68,12 +68,12 @@ def _work(connection: Connection, study: Study, path: Path) -> None:
     # Ctrl-C reaches every process of a terminal; this one ends when the server closes the pipe.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     from sfumato.collect.exclusions import run_exclusions
-    from sfumato.collect.items import read_items
+    from sfumato.collect.items import asked_of, read_items
     from sfumato.collect.overview import Overview
     from sfumato.collect.sqlite_store import SqliteStore
 
     store = SqliteStore(path)
-    overview = Overview(study, store, read_items(study.items, folder=study.folder))
+    overview = Overview(study, store, asked_of(study, read_items(study.items, folder=study.folder)))
     while True:
         try:
             name, options = connection.recv()

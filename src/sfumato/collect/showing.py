@@ -38,13 +38,16 @@ class Showing:
         place = self.place_told(visit, number)
         if said is not None:
             place["draft"] = dict(said)
+        problems = plain(errors)
+        if not problems and said is None and self._desk.unkept(visit, number):
+            problems = [{"code": "unkept", "field": "", "message": self._words("item.unkept")}]
         return self._pages.item(
             place,
             csrf=self._door.csrf(visit.row.id),
             key=self.fresh_key(),
             person=self.tabs(visit),
             places=self.places_told(visit),
-            errors=plain(errors),
+            errors=problems,
         )
 
     def tabs(self, visit: Visit) -> str:

@@ -210,7 +210,10 @@ class SqliteStore:
                     response.surplus,
                 ),
             ).lastrowid  # fmt: skip
-            connection.execute("delete from drafts where person = ? and kind = ? and place = ?", where)
+            # What was changed since then, while this was on its way, stays.
+            connection.execute(
+                "delete from drafts where person = ? and kind = ? and place = ? and revision < ?", (*where, revision)
+            )
             connection.execute(
                 "update people set seen_at = max(seen_at, ?) where id = ?", (response.received_at, response.person)
             )
@@ -219,14 +222,20 @@ class SqliteStore:
         return self._add(add)
 
     def save_draft(self, draft: DraftRow, at: int) -> Future[None]:
-        """Keep a half-filled item."""
+        """Keep a half-filled item; one that an answer has overtaken on the way is dropped."""
+        values = (
+            draft.person, draft.place, draft.kind, _text(draft.answer), _text(list(draft.events)), draft.sequence,
+            draft.revision,
+        )  # fmt: skip
 
         def save(connection: sqlite3.Connection) -> None:
             connection.execute(
-                "insert into drafts (person, place, kind, answer, events, sequence) values (?, ?, ?, ?, ?, ?) "
+                "insert into drafts (person, place, kind, answer, events, sequence, revision) "
+                "select ?, ?, ?, ?, ?, ?, ? where not exists (select 1 from responses "
+                "where person = ? and kind = ? and place = ? and revision > ?) "
                 "on conflict do update set answer = excluded.answer, events = excluded.events, "
-                "sequence = excluded.sequence where excluded.sequence >= sequence",
-                (draft.person, draft.place, draft.kind, _text(draft.answer), _text(list(draft.events)), draft.sequence),
+                "sequence = excluded.sequence, revision = excluded.revision where excluded.sequence >= sequence",
+                (*values, draft.person, draft.kind, draft.place, draft.revision),
             )
             connection.execute("update people set seen_at = max(seen_at, ?) where id = ?", (at, draft.person))
 
@@ -375,9 +384,12 @@ class SqliteStore:
     def drafts(self, person: str) -> list[DraftRow]:
         """Return the half-filled items of a person."""
         rows = self._reader().execute(
-            "select person, place, kind, answer, events, sequence from drafts where person = ?", (person,)
+            "select person, place, kind, answer, events, sequence, revision from drafts where person = ?", (person,)
         )
-        return [DraftRow(row[0], row[1], row[2], json.loads(row[3]), json.loads(row[4]), row[5]) for row in rows]
+        return [
+            DraftRow(person, place, kind, json.loads(answer), json.loads(events), sequence, revision)
+            for person, place, kind, answer, events, sequence, revision in rows
+        ]
 
     def exit_answers(self) -> list[ExitRow]:
         """Return the answers to the questions at the end."""

@@ -24,11 +24,14 @@ __all__ = [
     "response_of",
 ]
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from sfumato.collect.answers import ROUNDING
 
 if TYPE_CHECKING:
     from sfumato.core.responses import Response
@@ -138,7 +141,7 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class DraftRow:
-    """A half-filled item: the latest by *sequence* stays."""
+    """A half-filled item: the latest by *sequence* stays. *revision* is how often the place was answered before it."""
 
     person: str
     place: int
@@ -146,6 +149,7 @@ class DraftRow:
     answer: Mapping[str, Any]
     events: Sequence[Mapping[str, Any]] = ()
     sequence: int = 0
+    revision: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +225,7 @@ class Store(Protocol):
         ...
 
     def save_draft(self, draft: DraftRow, at: int) -> Future[None]:
-        """Keep a half-filled item."""
+        """Keep a half-filled item; one that an answer has overtaken on the way is dropped."""
         ...
 
     def add_exit(self, answers: Sequence[ExitRow]) -> Future[None]:
@@ -368,5 +372,15 @@ def response_of(row: ResponseRow) -> Response:
             stated.append((answer["second"], float(answer["second_percent"])))
         impossible = frozenset(answer.get("impossible") or ())
     return Response(
-        item=row.item, annotator=row.person, stated=tuple(stated), impossible=impossible, mode=mode, seconds=row.seconds
-    )
+        item=row.item, annotator=row.person, stated=_whole(stated), impossible=impossible, mode=mode,
+        seconds=row.seconds,
+    )  # fmt: skip
+
+
+def _whole(stated: list[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
+    """Return percentages that make 100 but for rounding so that they make 100; any others as they are."""
+    total = math.fsum(percent for _, percent in stated)
+    if not 0 < abs(total - 100) < ROUNDING:
+        return tuple(stated)
+    rest = [(name, 100 * percent / total) for name, percent in stated[1:]]
+    return ((stated[0][0], 100 - math.fsum(percent for _, percent in rest)), *rest)

@@ -237,12 +237,12 @@ source = @source@            # a folder of pictures, sounds, films or .txt; or a
 # answer = "What I see myself"
 
 # [[practice]]
-# item = "practice/one.png"   # an item of the study, a file in this folder, or a text
+# item = "practice/one.png"   # an item of the study, which nobody is asked about then, a file in this folder, or a text
 # expected = @first@
 # feedback = "Most people would say so."
 
 # [[checks]]
-# item = "checks/plain.png"
+# item = "checks/plain.png"   # the same: what is practised, checked, or the example of a class is not asked about
 # answer = @second@
 # text = ""
 

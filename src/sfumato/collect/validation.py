@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, TypedDict
 
+from sfumato.collect.answers import ROUNDING
 from sfumato.collect.languages import Language
 from sfumato.collect.study import Mode, Study
 from sfumato.errors import InputError
@@ -19,8 +20,6 @@ _KEYS: dict[Mode, frozenset[str]] = {
     "chips": frozenset({"mode", "chips"}),
     "sliders": frozenset({"mode", "percents"}),
 }
-# Sums of decimals such as 33.3 + 33.3 + 33.4 miss 100 by a little.
-_TOLERANCE = 1e-6
 
 
 class Problem(TypedDict):
@@ -125,9 +124,9 @@ def _named(answer: Mapping[str, Any], study: Study, classes: frozenset[str], pro
     total = p + (q or 0.0)
     if q is not None and q > p:
         problem("order", "second_percent")
-    if total > 100 + _TOLERANCE:
+    if total - 100 >= ROUNDING:
         problem("over", "second_percent", total=_shown(total))
-    elif total < 100 - _TOLERANCE and len({top, second, *impossible} & classes) == len(classes):
+    elif 100 - total >= ROUNDING and len({top, second, *impossible} & classes) == len(classes):
         problem("nowhere", "impossible", open=_shown(100 - total))
 
 
@@ -162,11 +161,11 @@ def _sliders(percents: Mapping[str, Any], study: Study, classes: frozenset[str],
     total = math.fsum(percents.values())
     if total == 0:
         problem("top", "percents")
-    elif study.sliders_sum == "exact" and abs(total - 100) > _TOLERANCE:
+    elif study.sliders_sum == "exact" and abs(total - 100) >= ROUNDING:
         problem("sliders", "percents", total=_shown(total))
-    elif total > 100 + _TOLERANCE:
+    elif total - 100 >= ROUNDING:
         problem("over", "percents", total=_shown(total))
-    elif total < 100 - _TOLERANCE and len(percents) == len(classes):
+    elif 100 - total >= ROUNDING and len(percents) == len(classes):
         problem("nowhere", "percents", open=_shown(100 - total))
 
 
@@ -180,4 +179,4 @@ def _is_number(told: object) -> bool:
 
 
 def _shown(number: float) -> str:
-    return f"{round(number, 2):g}"
+    return f"{round(number, 3):.12g}"

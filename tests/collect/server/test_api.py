@@ -86,6 +86,27 @@ def test_a_half_filled_item_comes_back_and_the_latest_stays(opened):
     assert browser.client.get("/api/places/1").json()["draft"] is None
 
 
+def test_handing_in_waits_for_a_change_that_is_not_confirmed(opened):
+    study = opened()
+    browser = study.browser()
+    for place in browser.places():
+        browser.answer(place)
+    draft = {"place": 3, "sequence": 5, "revision": 1}
+    same = {**TOP2, "impossible": list(TOP2["impossible"]), "others": True}
+    browser.api("POST", "/api/drafts", {**draft, "answer": {**same, "top_percent": 75}})
+    reply = browser.api("POST", "/api/finish", {})
+    assert (reply.status_code, reply.json()["error"]["code"]) == (409, "unkept")
+    assert [(each["place"], each["position"]) for each in reply.json()["error"]["details"]] == [(3, 3)]
+    # Without scripts, the page of that item says so.
+    browser.get("/finish").post("/api/finish")
+    assert "You have changed this answer." in browser.page
+    assert browser.field("place") == "3"
+    # The same answer in another order is no change.
+    browser.api("POST", "/api/drafts", {**draft, "sequence": 6, "answer": dict(reversed(same.items()))})
+    assert "You have changed this answer." not in browser.get("/item?place=3").page.partition("data-page")[0]
+    assert browser.api("POST", "/api/finish", {}).json() == {"next": "/done"}
+
+
 def test_a_contradiction_is_refused_with_422_and_named(opened):
     study = opened()
     browser = study.browser()

@@ -19,6 +19,7 @@ from sfumato.collect.study import (
     QuizQuestion,
     Study,
 )
+from sfumato.errors import InputError
 
 
 @pytest.fixture
@@ -244,3 +245,19 @@ def test_who_is_screened_out_goes_back_with_the_other_code(opened, full):
     assert "cc=S1" in browser.page
     assert "cc=S1" in browser.headers["refresh"]
     assert "C1" not in browser.page
+
+
+def test_what_was_practised_or_checked_is_never_an_item_to_judge(opened, full):
+    checks = (Check(item="item-1", answer="ship"),)
+    study = opened(replace(full, checks=checks, batches=Batches(size=12, panel=1, checks_per_batch=1)))
+    browser = study.browser().post("/consent", agree="yes").post("/instructions", **{"quiz-0": "0"})
+    browser.post("/practice", place="1", key=browser.field("key"), mode="top2", top="deer", top_percent="90")
+    assert browser.post("/practice", seen="1").path == "/item"
+    asked = {place.item for place in study.store.places() if place.kind == "main"}
+    assert asked == {f"item-{n}" for n in range(2, 12)}
+
+
+def test_a_batch_may_not_hold_what_is_practised(opened, full):
+    (full.folder / "batches.json").write_text('[["item-0", "item-1"]]', encoding="utf-8")
+    with pytest.raises(InputError, match="item 'item-0' of the batch '1' is practised"):
+        opened(replace(full, batches=Batches(panel=1, allocation="batches.json")))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato.collect.items import item_of, read_items
-from sfumato.collect.study import Items
+from sfumato.collect.items import asked_of, item_of, read_items
+from sfumato.collect.study import Check, Items, Practice, Study, StudyClass
 from sfumato.errors import InputError
 
 
@@ -103,3 +103,27 @@ def test_what_a_line_of_the_study_means(tmp_path):
         with pytest.raises(InputError, match="neither the id of an item nor a file"):
             item_of(told, items, folder=folder, kind="image")
     assert item_of("Choose ship.", items, folder=folder, kind="text").text == "Choose ship."
+
+
+def test_what_people_are_told_is_not_asked_about(tmp_path):
+    for name in ("a.png", "b.png", "c.png", "d.png", "e.png"):
+        (tmp_path / "items").mkdir(exist_ok=True)
+        (tmp_path / "items" / name).write_bytes(b"x")
+    study = Study(
+        title="Animals", folder=tmp_path,
+        classes=(StudyClass(name="deer", example="c.png"), StudyClass(name="dog")),
+        # By its id, and by its file in the folder of the study.
+        practice=(Practice(item="a.png"), Practice(item="items/b.png")), checks=(Check(item="d.png", answer="dog"),),
+    )  # fmt: skip
+    items = read(tmp_path)
+    assert list(asked_of(study, items)) == ["e.png"]
+    (tmp_path / "items" / "e.png").unlink()
+    with pytest.raises(InputError, match="No item is left to ask about"):
+        asked_of(study, read(tmp_path))
+
+
+def test_a_text_that_is_practised_is_not_asked_about(tmp_path):
+    (tmp_path / "items.csv").write_text("item,text\n1,A deer.\n2,A dog.\n")
+    classes = (StudyClass(name="deer"), StudyClass(name="dog"))
+    study = Study(title="Animals", folder=tmp_path, classes=classes, practice=(Practice(item="A deer."),))
+    assert list(asked_of(study, read(tmp_path, source="items.csv"))) == ["2"]

@@ -110,6 +110,26 @@ def test_an_older_draft_does_not_replace_a_newer_one(store):
     assert store.drafts("ann") == []
 
 
+def test_a_draft_that_an_answer_has_overtaken_is_dropped_and_one_that_was_begun_after_it_stays(store):
+    store.add_person(PersonRow(id="ann")).result()
+
+    def draft(revision, sequence):
+        store.save_draft(DraftRow("ann", 1, "main", {"top": "dog"}, (), sequence, revision), at=1).result()
+        return [each.revision for each in store.drafts("ann")]
+
+    assert draft(0, 1) == [0]
+    store.add_response(response("first")).result()
+    # Sent before the answer, and on the way for longer.
+    assert draft(0, 2) == []
+    assert draft(1, 3) == [1]
+    # A change of an answer that is still on its way itself.
+    assert draft(2, 4) == [2]
+    store.add_response(response("second")).result()
+    assert [each.revision for each in store.drafts("ann")] == [2]
+    store.add_response(response("third")).result()
+    assert store.drafts("ann") == []
+
+
 def test_who_comes_again_under_the_same_hash_is_the_same_person(store):
     contact = Contact("new", "prolific", "pid", "first")
     first = store.add_person(PersonRow(id="ann", visitor="hash"), contact).result()
@@ -183,7 +203,7 @@ def test_a_migration_that_fails_leaves_the_file_before_it(tmp_path):
     with pytest.raises(FormatError, match="later version"):
         migrate(connection, (), where="file")
     connection.close()
-    assert [name for name, _ in STUDY] == ["people, places and what they said"]
+    assert [name for name, _ in STUDY] == ["people, places and what they said", "what a half-filled item began from"]
 
 
 def test_a_file_of_something_else_is_refused(tmp_path):

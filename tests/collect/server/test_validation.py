@@ -78,6 +78,9 @@ def test_two_classes(answer, expected):
         ("chips", {"chips": {"deer": 21, "dog": -1}}, ["amount_chips"]),
         ("chips", {"chips": {"ship": 20}}, ["unknown"]),
         ("sliders", {"percents": {"deer": 33.3, "dog": 33.3, "horse": 33.4}}, []),
+        ("sliders", {"percents": {"deer": 33.333, "dog": 33.333, "horse": 33.333}}, []),
+        ("sliders", {"percents": {"deer": 33.33, "dog": 33.33, "horse": 33.33}}, []),
+        ("sliders", {"percents": {"deer": 33.34, "dog": 33.34, "horse": 33.34}}, ["sliders"]),
         ("sliders", {"percents": {"deer": 99}}, ["sliders"]),
         ("sliders", {"percents": {}}, ["top"]),
         ("sliders", {"percents": {"deer": 0}}, ["top"]),
@@ -87,6 +90,24 @@ def test_two_classes(answer, expected):
 )
 def test_the_other_modes(mode, answer, expected):
     assert codes({"mode": mode, **answer}, replace(STUDY, mode=mode)) == expected
+
+
+def test_a_sum_that_is_refused_is_never_said_to_be_100():
+    study, names = replace(STUDY, mode="sliders"), frozenset(NAMES)
+    for total in (99.9899, 100.0101, 100.02):
+        answer = {"mode": "sliders", "percents": {"deer": total - 50, "dog": 50}}
+        (problem,) = problems_of(answer, study, names, WORDS)
+        assert "that is 100 %" not in problem["message"]
+
+
+@pytest.mark.parametrize("percents", [(66.67, 33.33), (66.66, 33.33), (66.667, 33.333), (66.67, 33.34)])
+def test_two_thirds_and_a_third_leave_nothing_open(percents):
+    answer = top2("deer", percents[0], "dog", percents[1])
+    assert codes(answer) == []
+    response = response_of(ResponseRow(key="k", person="ann", place=1, item="i", answer=answer))
+    assert sum(percent for _, percent in response.stated) == 100
+    # As the page says: a whole answer that rules nothing out gives a tenth away.
+    assert distribution(response, NAMES)[1] == pytest.approx(0.1)
 
 
 def test_sliders_that_may_leave_something_open():

@@ -4,6 +4,8 @@
 import { page, round, say } from "./page.js";
 
 const { mode, chips, exact, rule, classes } = page;
+// What is as near to the whole as this is the whole: thirds are 33.33 (see answers.py).
+const ROUNDING = 0.010001;
 const shapes = {
   hard: { top: null },
   top1: { top: null, top_percent: null },
@@ -16,7 +18,14 @@ const ranks = mode === "top2" ? ["top", "second"] : ["top"];
 
 export const counted = mode === "chips" || mode === "sliders";
 export const whole = mode === "chips" ? chips : 100;
-export const full = (told) => ({ mode, ...structuredClone(shapes[mode]), ...told });
+// A rule that was told as its classes is the rule again, but of two classes, where ruling out one says nothing of the other.
+export const full = (told) => {
+  const answer = { mode, ...structuredClone(shapes[mode]), ...told };
+  if (mode === "top2" && classes.length > 2 && allOut(answer)) answer.others = true;
+  return answer;
+};
+// What travels and is stored: the classes that are ruled out, one by one, and not the rule that they come from.
+export const told = ({ others, ...answer }) => answer;
 export const amount = (answer, name) => answer[amounts][name] ?? null;
 
 // The answer after one input; nothing else in it changes.
@@ -28,19 +37,28 @@ export function changed(answer, what, value, name) {
   } else if (what === "impossible") {
     next.impossible = next.impossible.filter((each) => each !== name);
     if (value) next.impossible.push(name);
+    delete next.others;
   } else if (what === "others") {
-    const told = next.impossible.filter((each) => !others(next).includes(each));
-    next.impossible = value ? [...told, ...others(next)] : told;
+    // Before a choice, everything else would be everything.
+    if (!next.top) return next;
+    const rest = new Set(others(next));
+    next.impossible = next.impossible.filter((each) => !rest.has(each));
+    if (value) Object.assign(next, { impossible: [...next.impossible, ...rest], others: true });
+    else delete next.others;
   } else {
     next[what] = value;
     // A choice that is taken back takes its probability with it.
     if (what === "second" && value === null) next.second_percent = null;
+    if (next.others) next.impossible = others(next);
   }
   return next;
 }
 
 const others = (answer) => classes.filter((name) => name !== answer.top && name !== answer.second);
-export const othersOut = (answer) => Boolean(answer.top) && others(answer).length > 0 && others(answer).every((name) => answer.impossible.includes(name));
+function allOut(answer) {
+  const out = new Set(answer.impossible);
+  return Boolean(answer.top) && others(answer).every((name) => out.has(name));
+}
 
 // The classes that were said, with what was said of them: null where that is still to come.
 export function stated(answer) {
@@ -51,7 +69,8 @@ export function stated(answer) {
 // What is open, and how many classes would share it.
 export function left(answer) {
   const told = stated(answer);
-  const open = round(whole - told.reduce((sum, [, percent]) => sum + (Number(percent) || 0), 0));
+  const rest = whole - told.reduce((sum, [, percent]) => sum + (Number(percent) || 0), 0);
+  const open = Math.abs(rest) < ROUNDING ? 0 : round(rest);
   const taken = new Set(told.filter(([, percent]) => percent > 0).map(([name]) => name));
   // Who says 0 % of a class rules it out.
   const ruled = mode === "sliders" ? told.filter(([, percent]) => percent === 0).map(([name]) => name) : answer.impossible ?? [];

@@ -1,6 +1,8 @@
 // A half-filled item: on the shelf at once, with the server soon after, and back wherever the person comes from.
 
 import { page, post, shelf } from "./page.js";
+import { at as known } from "./places.js";
+import { waiting } from "./queue.js";
 
 const SOON = 900;
 let late = null;
@@ -10,11 +12,12 @@ const at = (place) => `draft ${page.practice ? "practice " : ""}${place}`;
 
 export function keep(place, { answer, events, clock, shown }) {
   const sequence = Math.max(Date.now(), (kept(place)?.sequence ?? 0) + 1);
-  late = { place, answer, events, sequence };
-  shelf.set(at(place), { answer, events, clock, shown, sequence });
+  // How often the place was answered before: the server drops what an answer has overtaken.
+  const revision = (known(place).revision ?? 0) + waiting().filter((entry) => entry.place === place).length;
+  late = { place, answer, events, sequence, revision };
+  shelf.set(at(place), { answer, events, clock, shown, sequence, revision });
   clearTimeout(timer);
   timer = setTimeout(send, SOON);
-  return sequence;
 }
 
 export const kept = (place) => shelf.get(at(place));
@@ -24,11 +27,26 @@ export function forget(place) {
   if (late?.place === place) late = null;
 }
 
+// A change that was taken back: the server has to hear of it as well.
+export function settle(place) {
+  if (late?.place === place) send();
+  forget(place);
+}
+
 // What lies on the shelf stays there if this fails, so nothing more is tried.
 function send() {
   if (late && !page.practice) post("/api/drafts", late, { keepalive: true }).catch(() => {});
   late = null;
 }
+
+// All that lies here, before the server is asked whether anything is open.
+export const flush = () =>
+  Promise.all(
+    shelf.names("draft ").filter((name) => Number(name.slice(6))).map((name) => {
+      const { answer, events, sequence, revision } = shelf.get(name);
+      return post("/api/drafts", { place: Number(name.slice(6)), answer, events, sequence, revision });
+    }),
+  );
 
 addEventListener("pagehide", send);
 document.addEventListener("visibilitychange", () => document.hidden && send());

@@ -22,6 +22,8 @@ let asked = false;
 let running = false;
 let dirty = false;
 let stuck = null;
+// An answer that was given, and changed without Next: told until something is done about it.
+let unkept = false;
 let turn = 0;
 let announced = 0;
 // The time that the item was in sight, over all visits.
@@ -44,6 +46,7 @@ function note(what, value, how, name) {
 }
 
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+const changed = () => !place.answer || !same(answers.told(answers.full(place.answer)), answers.told(answer));
 
 function input(what, value, name, how) {
   const next = answers.changed(answer, what, value, name);
@@ -66,6 +69,7 @@ input.undo = () => {
 
 function said(how) {
   dirty = true;
+  unkept = false;
   keep();
   draw();
   clearTimeout(announced);
@@ -77,6 +81,7 @@ const keep = () => drafts.keep(place.place, { answer, events, clock: time(), sho
 // What is missing is told when it is asked for, what contradicts itself at once.
 function draw() {
   const found = answers.problems(answer).filter(({ sharp }) => asked || sharp);
+  if (unkept) found.unshift({ field: "", message: say("item.unkept") });
   rows.draw(answer);
   panel.draw(answer, found);
   $("undo").disabled = !past.length;
@@ -91,9 +96,10 @@ function begin() {
   if (sent) place.answer = sent.answer;
   answer = answers.full(draft?.answer ?? place.answer ?? {});
   events = draft?.events ?? [];
-  past = [];
   asked = running = false;
   dirty = Boolean(draft);
+  unkept = dirty && Boolean(place.answer) && changed();
+  past = unkept ? [answers.full(place.answer)] : [];
   shown = draft?.shown ?? new Date().toISOString();
   const last = events.at(-1);
   clock = { before: draft?.clock ?? last?.until ?? last?.at ?? 0, since: document.hidden ? 0 : performance.now() };
@@ -114,7 +120,7 @@ function adopt({ answer: told, events: before }) {
 async function go(number, { push = true } = {}) {
   // Whoever asked last is who leads.
   const mine = ++turn;
-  if (number === undefined) return finish();
+  if (number === undefined) return finish(push);
   $("work").inert = true;
   try {
     const found = await places.get(number);
@@ -160,7 +166,9 @@ function where() {
   if (back) $("back").href = `/item?place=${back.place}`;
 }
 
-function finish() {
+function finish(push) {
+  // A reload comes back here.
+  if (push) history.pushState({}, "", "/finish");
   $("work").hidden = true;
   $("finish").hidden = false;
   $("look-again").href = `/item?place=${places.all.at(-1)?.place}`;
@@ -172,8 +180,25 @@ function finish() {
 
 const back = () => {
   const earlier = places.before(place.place);
-  if (!page.practice && earlier) go(earlier.place);
+  if (!page.practice && earlier) leave(earlier.place);
 };
+
+// Who goes back from an answer that they gave before and have changed means the change, as far as it is whole.
+function leave(number, how) {
+  if (place.answer && !answers.problems(answer).length) put();
+  return go(number, how);
+}
+
+function put() {
+  if (changed()) {
+    const done = { place: place.place, answer: answers.told(answer), seconds: time() / 1000, events, shown_at: shown };
+    queue.put({ key: queue.key(), ...done, sent_at: new Date().toISOString() });
+    drafts.forget(place.place);
+  } else drafts.settle(place.place);
+  dirty = false;
+  Object.assign(place, { answer, draft: null });
+  places.at(place.place).answered = true;
+}
 
 function next() {
   const found = answers.problems(answer);
@@ -183,19 +208,15 @@ function next() {
     draw();
     return panel.lead(found[0]);
   }
-  dirty = false;
   if (page.practice) return practised();
-  const done = { place: place.place, answer, seconds: time() / 1000, events, shown_at: shown, sent_at: new Date().toISOString() };
-  if (!place.answer || !same(answers.full(place.answer), answer)) queue.put({ key: queue.key(), ...done });
-  drafts.forget(place.place);
-  Object.assign(place, { answer, draft: null });
-  places.at(place.place).answered = true;
+  put();
   go(places.after(place.place)?.place);
 }
 
 function practised() {
   const form = $("answer");
-  form.append(make("input", { type: "hidden", name: "answer", value: JSON.stringify(answer) }));
+  dirty = false;
+  form.append(make("input", { type: "hidden", name: "answer", value: JSON.stringify(answers.told(answer)) }));
   drafts.forget(place.place);
   form.submit();
 }
@@ -262,7 +283,8 @@ if ($("answer") && !page.practice) {
   const instead = (id, act) => $(id).addEventListener("click", (event) => (event.preventDefault(), act()));
   instead("back", back);
   instead("look-again", () => go(places.all.at(-1).place));
-  addEventListener("popstate", () => go(Number(new URLSearchParams(location.search).get("place")), { push: false }));
+  history.replaceState({}, "", `/item?place=${place.place}`);
+  addEventListener("popstate", () => leave(Number(new URLSearchParams(location.search).get("place")) || undefined, { push: false }));
   shelf.watch((name, told) => {
     if (name.startsWith("send ") && told?.place === place.place) {
       place.answer = told.answer;

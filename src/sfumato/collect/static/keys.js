@@ -1,7 +1,7 @@
 // Keys by their place on the keyboard, so that they are the same in every layout: digits choose, the row beneath them
 // gives tens of percent, and none of them speaks where text is typed.
 
-import { amount, counted, othersOut } from "./answer.js";
+import { amount, counted } from "./answer.js";
 import { $, page, shelf } from "./page.js";
 import { made, pick, picked } from "./rows.js";
 
@@ -55,7 +55,7 @@ export function listen(input, { next, back }) {
     if (name) choose(name, shift);
     else if (tens) set(() => 10 * tens, shift && page.mode === "top2");
     else if (ones) set((value) => Math.min(100, Math.max(0, value + ones)));
-    else if (code === "KeyX" && page.mode === "top2") input("others", !othersOut(input.answer()), undefined, "key");
+    else if (code === "KeyX" && page.mode === "top2") input("others", !input.answer().others, undefined, "key");
     else if (key === "Backspace") input.undo();
     else if (code === "KeyB") back();
     else if (key === "/" && $("search")) $("search").focus();

@@ -17,7 +17,7 @@ export const say = (key, holes = {}) => {
 export const make = (tag, values) => Object.assign(document.createElement(tag), values);
 
 // Numbers are said without the dust of floating point.
-export const round = (number) => Math.round(number * 100) / 100;
+export const round = (number) => Math.round(number * 1000) / 1000;
 
 // The browser's own storage, where all tabs of one person meet; where it is closed to us, memory, and we say so.
 const prefix = `sfumato ${page.person} `;

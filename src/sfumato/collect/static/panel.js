@@ -1,6 +1,6 @@
 // What was said so far: the bar, what becomes of the open part, the probabilities, and what is wrong.
 
-import { counted, left, othersOut, stated, whole } from "./answer.js";
+import { counted, left, stated, whole } from "./answer.js";
 import { $, make, page, round, say } from "./page.js";
 import { hearSlider, level, made } from "./rows.js";
 
@@ -62,7 +62,7 @@ export function draw(answer, problems) {
     box.hidden = !name && answer[`${rank}_percent`] === null;
     level($(`${rank}-slider`), $(`${rank}-percent`), answer[`${rank}_percent`]);
   }
-  if ($("others")) $("others").checked = othersOut(answer);
+  if ($("others")) Object.assign($("others"), { checked: Boolean(answer.others), disabled: !answer.top });
   wrong(problems);
 }
 

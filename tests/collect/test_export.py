@@ -110,6 +110,7 @@ def test_which_answers_are_taken(make_field: Callable) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:.*holds the rows of the annotations:sfumato.errors.SfumatoWarning")
 def test_hard_answers_are_plain_votes(make_field: Callable, tmp_path: Path) -> None:
     field = make_field(mode="hard")
     for name, top in (("ann", "deer"), ("bob", "horse")):

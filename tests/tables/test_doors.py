@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -25,7 +26,7 @@ from sfumato.core.origin import GIVEN, Origin
 from sfumato.core.predictions import Predictions
 from sfumato.core.report import Number, Report
 from sfumato.core.soft_labels import SoftLabels
-from sfumato.errors import FormatError, InputError, OptionError, SfumatoError
+from sfumato.errors import FormatError, InputError, OptionError, SfumatoError, SfumatoWarning
 from sfumato.tables import doors, frame_files, read_soft
 from sfumato.tables.annotation_layout import stored_annotations
 
@@ -340,6 +341,7 @@ def test_annotations_come_back_equal(soft: bool, ending: str) -> None:
     check()
 
 
+@pytest.mark.filterwarnings("ignore:.*holds the rows of the annotations:sfumato.errors.SfumatoWarning")
 def test_what_a_file_of_annotations_looks_like(tmp_path: Path) -> None:
     votes = Annotations.from_rows(["b", "a", "b"], ["y", "y", "x"], ["1", "2", "1"], classes=["2", "1", "0"])
     votes.save(tmp_path / "votes.csv")
@@ -377,6 +379,7 @@ def test_annotations_that_were_picked_keep_who_and_what_was_left_out(tmp_path: P
             assert through(few, ending) == few
 
 
+@pytest.mark.filterwarnings("ignore:.*holds the rows of the annotations:sfumato.errors.SfumatoWarning")
 def test_a_changed_file_of_annotations_is_no_longer_taken_for_ours(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     votes = Annotations.from_rows(["b", "a", "b"], ["y", "z", "x"], ["1", "2", "1"], classes=["2", "1"])
@@ -407,7 +410,7 @@ def test_one_kind_of_table_is_not_taken_for_another(tmp_path: Path) -> None:
     sample().save(tmp_path / "soft.parquet")
     with pytest.raises(InputError, match="holds Annotations, not a distribution for each item"):
         SoftLabels.load(tmp_path / "votes.parquet")
-    with pytest.raises(InputError, match="holds SoftLabels, not annotations"):
+    with pytest.raises(InputError, match="holds soft labels, not annotations"):
         storage.load(Annotations, tmp_path / "soft.parquet")
 
 
@@ -419,6 +422,7 @@ def test_saved_annotations_are_read_by_the_door_for_annotations(tmp_path: Path) 
         assert storage.load(Annotations, tmp_path / f"votes.{ending}") == votes
 
 
+@pytest.mark.filterwarnings("ignore:.*holds the rows of the annotations:sfumato.errors.SfumatoWarning")
 @pytest.mark.parametrize("soft", [False, True])
 @pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl"])
 def test_annotations_come_back_from_text_as_far_as_their_rows_say(soft: bool, ending: str) -> None:
@@ -442,6 +446,31 @@ def test_annotations_come_back_from_text_as_far_as_their_rows_say(soft: bool, en
             assert sf.read_annotations(path, classes=expected.classes) == expected
 
     check()
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl"])
+@pytest.mark.parametrize(
+    ("labels", "classes"),
+    [
+        (["yes", "no"], ["yes", "no"]),  # not the usual order
+        (["no", "no"], ["no", "yes"]),  # a class that nobody chose
+        (["NaN", "no"], ["NaN", "no"]),
+        (["a", "a|b"], ["a", "a|b"]),
+    ],
+)
+def test_classes_that_rows_do_not_give_back_are_told_of(
+    tmp_path: Path, labels: list[str], classes: list[str], ending: str
+) -> None:
+    votes = Annotations.from_rows(["a", "b"], ["x", "x"], labels, classes=classes)
+    path = tmp_path / f"votes.{ending}"
+    with pytest.warns(
+        SfumatoWarning, match=f"Read it with classes=… .*--classes '{re.escape(','.join(classes))}'"
+    ) as caught:
+        votes.save(path)
+    assert caught[0].filename == __file__
+    assert sf.read_annotations(path, classes=classes) == votes
+    votes.save(tmp_path / "votes.parquet")  # without a warning
+    assert sf.read_annotations(tmp_path / "votes.parquet") == votes
 
 
 # --- gold ---

@@ -211,6 +211,74 @@ def test_labels_that_look_like_something_else_are_noted(tmp_path: Path) -> None:
     assert sf.read_annotations(path).notes[1:] == ()
 
 
+def test_labels_that_part_each_other_by_commas_are_noted(tmp_path: Path) -> None:
+    path = table(tmp_path / "votes.csv", "item,annotator,label", '1,a,"p,q"', '2,a,"q,r"', "3,a,p", '4,a,"s,t"')
+    assert sf.read_annotations(path).notes[1:] == (
+        "Taken for one label each: 'p,q', 'q,r'; give each vote one label if they are several.",
+    )
+    assert sf.read_annotations(path, classes=["p,q", "q,r", "p", "s,t"]).notes[1:] == ()
+
+
+def test_labels_that_are_one_number_are_noted(tmp_path: Path) -> None:
+    path = table(tmp_path / "votes.csv", "item,annotator,label", "1,a,1", "2,a,2", "3,a,1.0", "4,a,01", "5,a,1e0")
+    assert sf.read_annotations(path).notes[1:] == (
+        "The labels '1', '1.0', '01' are equal as numbers; they were kept apart.",
+    )
+
+
+def test_letters_in_two_forms_of_unicode_are_noted(tmp_path: Path) -> None:
+    path = table(tmp_path / "votes.csv", "item,annotator,label", "1,a,caf\u00e9", "2,a,cafe\u0301")
+    (note,) = sf.read_annotations(path).notes[1:]
+    assert note.endswith(" differ only by how Unicode writes the same letters; they were kept apart.")
+
+
+def test_a_missing_vote_of_a_wide_table_is_an_empty_cell(tmp_path: Path) -> None:
+    path = table(tmp_path / "votes.csv", "item,ann,bob", "a,p,NaN", "b,q,p")
+    with pytest.raises(
+        InputError, match=r"line 2, column 'bob': 'NaN' stands for a missing label. Leave the cell empty"
+    ):
+        sf.read_annotations(path)
+
+
+def test_soft_labels_are_no_annotations(tmp_path: Path) -> None:
+    soft = sf.SoftLabels([[0.5, 0.5], [0.25, 0.75]], items=["a", "b"], classes=["no", "yes"])
+    for name in ("soft.csv", "soft.jsonl"):
+        soft.save(tmp_path / name)
+        with pytest.raises(InputError, match=f"{name} holds soft labels .*not annotations: nobody says who judged"):
+            sf.read_annotations(tmp_path / name)
+    for source in (soft, pl.DataFrame(soft)):
+        with pytest.raises(InputError, match=r"^The table holds soft labels"):
+            sf.read_annotations(source)
+    votes = table(tmp_path / "votes.csv", "item,ann,bob", "a,0,1", "b,1,0")
+    assert sf.read_annotations(votes).n_annotations == 4
+
+
+def test_too_few_columns_are_told_in_the_words_of_the_source(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"^The table has no column\. .* in columns of their own\.$"):
+        sf.read_annotations(pl.DataFrame())
+    path = tmp_path / "votes.json"
+    path.write_text('{"a": 1}')
+    with pytest.raises(
+        InputError, match=r"only one column \('a'\)\. .*: a key for each, in one object per judgement\.$"
+    ):
+        sf.read_annotations(path)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"item": 3}, "'item' must be the name of a column. Got 3 instead"),
+        ({"annotator": 3}, "'annotator' must be the name of a column, or several names. Got 3 instead"),
+        ({"annotator": []}, r"or several names. Got \[\] instead"),
+        ({"label": ["a"]}, r"'label' must be the name of a column. Got \['a'\] instead"),
+        ({"classes": []}, "'classes' names no class"),
+    ],
+)
+def test_a_column_is_named_by_text(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(OptionError, match=said):
+        sf.read_annotations(pl.DataFrame({"item": ["a"], "annotator": ["x"], "label": ["p"]}), **options)
+
+
 def test_numbers_in_json_stay_as_they_are_written(tmp_path: Path) -> None:
     lines = ('{"item": 1.10, "annotator": 7, "label": true}', '{"item": 1e3, "annotator": 8, "label": false}')
     votes = sf.read_annotations(table(tmp_path / "votes.jsonl", *lines))
@@ -348,13 +416,18 @@ def test_duplicates(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert kept.n_annotations == 5
     first = [("b", "x", "yes", 1), ("b", "y", "no", 1), ("a", "x", "no", 1)]
-    assert rows(sf.read_annotations(path, duplicates="first")) == first
+    taken = sf.read_annotations(path, duplicates="first")
+    assert rows(taken) == first
+    assert taken.notes[1:] == (
+        "Of several judgements the first of each annotator for each item counts: 2 of 5 were dropped.",
+    )
     table(path, *DUPLICATES[:-1])
     assert rows(sf.read_annotations(path, duplicates="last")) == [("b", "x", "no", 1), *first[1:]]
     table(path, *DUPLICATES)
     mean = sf.read_annotations(path, duplicates="mean")
     assert rows(mean) == [("b", "x", "no", 1 / 3), ("b", "x", "yes", 2 / 3), ("b", "y", "no", 1), ("a", "x", "no", 1)]
     assert mean.n_annotations == 3
+    assert mean.notes[1:] == ("Several judgements were merged: 3 of 5 became one distribution.",)
 
 
 def test_duplicates_of_soft_votes(tmp_path: Path) -> None:

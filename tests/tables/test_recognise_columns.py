@@ -39,6 +39,8 @@ def test_the_usual_names(header: str) -> None:
         ("item annotator label rating", "item annotator label"),
         ("item user annotator label", "item annotator label"),
         ("!amt_annotation_ids !amt_worker_ids orig_id response gold", "orig_id !amt_worker_ids response"),
+        ("item annotator label_id label", "item annotator label"),  # the name that people mean, not its number
+        ("item annotator category category_id", "item annotator category"),
         ("item annotator label weight", "item annotator label weight"),
         ("item annotator label probability confidence", "item annotator label"),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = ["backup", "export", "import_", "register", "restore"]
 
+import warnings
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +13,7 @@ import typer
 
 from sfumato.cli import screen
 from sfumato.cli.collect_study import StudyPath, counted, note_old_rules, opened
-from sfumato.errors import OptionError, check_choice
+from sfumato.errors import OptionError, SfumatoWarning, check_choice
 
 if TYPE_CHECKING:
     from sfumato.collect.export import Chosen
@@ -162,11 +163,19 @@ def _write_soft(
 
 def _write_votes(study: Study, store: SqliteStore, rule: Redistribution, chosen: Chosen, out: Path) -> str:
     from sfumato.collect.export import annotations_of_study
+    from sfumato.core.annotations import class_order
 
     votes = annotations_of_study(study, store, rule, chosen)
-    votes.save(out)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SfumatoWarning)  # it is told below, in the words of a study
+        votes.save(out)
     said = set(votes.label.tolist())
     unsaid = [name for code, name in enumerate(votes.classes) if code not in said]
+    if not unsaid and class_order(votes.classes) != votes.classes and out.suffix.lower() not in (".parquet", ".arrow"):
+        screen.note(
+            f"{out.suffix} does not keep the order of the classes: tell its reader "
+            f"--classes {','.join(votes.classes)!r}, or export .parquet."
+        )
     if unsaid and out.suffix.lower() not in (".parquet", ".arrow"):
         named = f"{', '.join(unsaid[:5])}{' …' if len(unsaid) > 5 else ''}"
         screen.note(

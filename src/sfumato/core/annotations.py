@@ -324,7 +324,12 @@ class Annotations:
         )  # fmt: skip
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the annotations to a Parquet, Arrow, CSV, TSV or JSONL file, whole or not at all."""
+        """Write the annotations to a Parquet, Arrow, CSV, TSV or JSONL file, whole or not at all.
+
+        Parquet and Arrow hold everything and come back equal. CSV, TSV and JSONL hold the rows: annotators and items
+        without any are left out, and classes that the rows alone do not give back (their order, those that nobody
+        chose, names such as "NaN") come back with ``read_annotations(path, classes=…)``; a warning says so.
+        """
         storage.save(self, path)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:

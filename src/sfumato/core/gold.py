@@ -103,7 +103,11 @@ class Gold:
         return result
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the columns ``item`` and ``label`` to a Parquet, Arrow, CSV, TSV or JSONL file, whole or not at all."""
+        """Write the columns ``item`` and ``label`` to a Parquet, Arrow, CSV, TSV or JSONL file, whole or not at all.
+
+        Parquet and Arrow keep the list of classes; from the others they come back in the usual order, and without those
+        that no item has, unless ``read_gold(path, classes=…)`` names them.
+        """
         storage.save(self, path)
 
     @classmethod

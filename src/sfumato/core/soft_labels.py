@@ -100,9 +100,9 @@ class SoftLabels:
     def save(self, path: str | PathLike[str]) -> None:
         """Write the soft labels to a Parquet, Arrow, CSV, TSV or JSONL file, whole or not at all.
 
-        CSV and TSV hold the column ``item`` and one column per class, named by the class. JSONL holds the uncertainty
-        (and the logits of predictions) too, Parquet and Arrow everything, the origin included. Numbers come back
-        equal to the last bit from each of them.
+        CSV and TSV hold the column ``item`` and one column per class, named by the class: the uncertainty, the logits
+        of predictions and the origin are not in them. JSONL holds uncertainty and logits too, Parquet and Arrow
+        everything, the origin included. Numbers come back equal to the last bit from each of them.
         """
         storage.save(self, path)
 

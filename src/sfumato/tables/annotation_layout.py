@@ -69,7 +69,12 @@ def stored_annotations(path: str | PathLike[str]) -> Annotations | None:
     if metadata is None:
         return None
     if metadata.get("kind") != "Annotations":
-        raise InputError(f"{path} holds {metadata.get('kind')}, not annotations. Give the file of the annotations.")
+        kind = {"SoftLabels": "soft labels", "Predictions": "predictions", "Gold": "gold"}.get(
+            str(metadata.get("kind"))
+        )
+        raise InputError(
+            f"{path} holds {kind or metadata.get('kind')}, not annotations. Give the file of the annotations."
+        )
     return annotations_in(frame, metadata)
 
 

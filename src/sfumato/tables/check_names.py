@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-__all__ = ["check_names", "notes_on_names"]
+__all__ = ["are_plain_labels", "check_names", "notes_on_names"]
 
 import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
+from decimal import Decimal
 from difflib import get_close_matches
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +27,7 @@ _PERHAPS_MISSING = frozenset({"NA", "N/A", "n/a", "None", "none", "null", "NULL"
 # Commas and slashes stand in names of classes, too: only where all the parts are labels do they part them.
 _SEPARATORS = re.compile(r"\s*[|;,/]\s*")
 _LISTS = re.compile(r"\s*[|;]\s*")
+_NUMBER = re.compile(r"\s*[+-]?[0-9]{1,30}(\.[0-9]{0,30})?\s*")
 
 
 def check_names(votes: CodedVotes, classes: Sequence[str] | None) -> None:
@@ -42,7 +45,7 @@ def check_names(votes: CodedVotes, classes: Sequence[str] | None) -> None:
             raise InputError(f"{_place(votes, vote, what)}: the {what} is blank. Fill it in, or drop the row{more}.")
     labels = votes.labels.names()
     known = set(labels if classes is None else classes)
-    n_with = Counter(part for label in labels for part in set(_LISTS.split(label.strip())))
+    n_with = _counted_parts(labels)
     for code, label in enumerate(labels):
         if label not in known:
             raise InputError(
@@ -50,29 +53,45 @@ def check_names(votes: CodedVotes, classes: Sequence[str] | None) -> None:
                 f"{_near(label, classes or ())}. Correct the label, or add it to the classes."
             )
         if classes is None:
-            fault = _fault(label, known, n_with)
+            fault = _fault(label, known, n_with, wide=not votes.annotator_column)
             if fault:
                 raise InputError(f"{_of_label(votes, code)}: {fault}")
 
 
-def notes_on_names(votes: CodedVotes) -> list[str]:
-    """Return sentences on names that are well-formed but look like slips."""
+def are_plain_labels(labels: Sequence[str]) -> bool:
+    """Return whether the labels of a table would be believed without a list of classes.
+
+    >>> are_plain_labels(["yes", "no"]), are_plain_labels(["NaN"]), are_plain_labels(["a", "b", "a|b"])
+    (True, False, False)
+    """
+    known = set(labels)
+    n_with = _counted_parts(labels)
+    return not any(_fault(label, known, n_with, wide=False) for label in labels)
+
+
+def notes_on_names(votes: CodedVotes, classes: Sequence[str] | None) -> list[str]:
+    """Return sentences on names that are well-formed but look like slips; named *classes* are what they are."""
     notes = []
     for what, coder in (("labels", votes.labels), ("annotators", votes.annotators), ("items", votes.items)):
         first, second, n_more = _twins(coder.cells())
         if second >= 0:
             cells = coder.cells()
             more = f" (and {n_more:,} more)" if n_more else ""
+            same = _folded(cells.text(first)) == _folded(cells.text(second))
+            how = "case or white space" if same else "how Unicode writes the same letters"
             notes.append(
-                f"The {what} {cells.quoted(first)} and {cells.quoted(second)}{more} differ only by case or white "
-                "space; they were kept apart."
+                f"The {what} {cells.quoted(first)} and {cells.quoted(second)}{more} differ only by {how}; "
+                "they were kept apart."
             )
     labels = votes.labels.names()
+    alike = _equal_numbers(labels)
+    if alike:
+        notes.append(f"The labels {_listed(alike)} are equal as numbers; they were kept apart.")
     suspicious = [label for label in labels if label in _PERHAPS_MISSING]
     if suspicious:
         notes.append(f"Taken for a label: {_listed(suspicious)}; drop those rows if it stands for a missing one.")
-    lists = [label for label in labels if len(list(filter(None, _LISTS.split(label)))) > 1]
-    if lists:
+    lists = _like_lists(labels)
+    if lists and classes is None:
         notes.append(f"Taken for one label each: {_listed(lists)}; give each vote one label if they are several.")
     if any(label.endswith(".0") for label in labels) and all(re.fullmatch(r"-?\d+\.0", label) for label in labels):
         notes.append(f"The labels are whole numbers with a point ({labels[0]!r}); they were kept as they are written.")
@@ -84,11 +103,12 @@ def notes_on_names(votes: CodedVotes) -> list[str]:
     return notes
 
 
-def _fault(label: str, labels: Set[str], n_with: Mapping[str, int]) -> str | None:
+def _fault(label: str, labels: Set[str], n_with: Mapping[str, int], *, wide: bool) -> str | None:
     """Return why a text is no label of one vote, if it is none; *n_with* counts the labels in which a part stands."""
     if label in _NOT_A_NUMBER:
+        remedy = "Leave the cell empty" if wide else "Drop the row"
         return (
-            f"{label!r} stands for a missing label. Drop the row; if it is a class, name all with "
+            f"{label!r} stands for a missing label. {remedy}; if it is a class, name all with "
             "classes=… (on the command line --classes)."
         )
     several = _several(label, labels, n_with)
@@ -98,6 +118,10 @@ def _fault(label: str, labels: Set[str], n_with: Mapping[str, int]) -> str | Non
             "weight; if it is one class, name all with classes=… (on the command line --classes)."
         )
     return None
+
+
+def _counted_parts(labels: Sequence[str]) -> Counter[str]:
+    return Counter(part for label in labels for part in set(_LISTS.split(label.strip())))
 
 
 def _several(label: str, labels: Set[str], n_with: Mapping[str, int]) -> list[str]:
@@ -116,13 +140,41 @@ def _several(label: str, labels: Set[str], n_with: Mapping[str, int]) -> list[st
     return parts if len(parts) > 1 and labels >= set(parts) else []
 
 
+def _like_lists(labels: Sequence[str]) -> list[str]:
+    """Return the labels that part something; by commas or slashes, those of which a part stands in another, too."""
+    parts = {label: {part for part in _SEPARATORS.split(label.strip()) if part} for label in labels}
+    n_with = Counter(part for found in parts.values() for part in found)
+    return [
+        label
+        for label, found in parts.items()
+        if len(list(filter(None, _LISTS.split(label)))) > 1
+        or (len(found) > 1 and any(n_with[part] > 1 for part in found))
+    ]
+
+
+def _equal_numbers(labels: Sequence[str]) -> list[str]:
+    """Return the first labels that are written differently and are the same number, as 1, 1.0 and 01."""
+    same: dict[Decimal, list[str]] = {}
+    for label in labels:
+        if _NUMBER.fullmatch(label):
+            same.setdefault(Decimal(label.strip()), []).append(label)
+    return next((alike for alike in same.values() if len(alike) > 1), [])
+
+
+def _folded(name: str) -> str:
+    return "".join(name.split()).casefold()
+
+
 def _twins(names: Cells) -> tuple[int, int, int]:
-    """Return the first two names that differ only by case or white space, and how many more; −1, −1 where none do."""
+    """Return the first two names that a reader takes for one, and how many more; −1, −1 where there are none.
+
+    They differ only by case, white space or the form in which Unicode writes them: é may be one character or two.
+    """
     none = (-1, -1, 0)
     if not _may_differ(names.buffer):
         return none
     folded = Coder()
-    codes = folded.add(Cells.of("".join(name.split()).casefold() for name in names.texts()))
+    codes = folded.add(Cells.of(normalize("NFC", _folded(name)) for name in names.texts()))
     first: NDArray[np.intp] = np.full(len(folded), len(codes))
     np.minimum.at(first, codes, np.arange(len(codes)))
     twins = np.flatnonzero(first[codes] != np.arange(len(codes)))

@@ -208,7 +208,7 @@ def soft_votes(table: PlainTable, columns: Columns) -> CodedVotes:
         shown = ", ".join(map(repr, names[:6])) + (", …" if len(names) > 6 else "")
         raise InputError(
             f"{table.where(int(wrong[0]))}: the probabilities in the columns {shown} sum to {total[wrong[0]]:.6g}, "
-            "not to 1. Correct them, or say with classes=… which columns are classes."
+            "not to 1. Correct them, or say which columns are classes with classes=… (on the command line --classes)."
         )
     labels = Coder()
     labels.add(Cells.of(names))

@@ -8,25 +8,30 @@ What a format holds:
 - CSV and TSV hold names and numbers; of soft labels and predictions the probabilities alone.
 
 From JSON lines, CSV and TSV annotations and gold come back with their classes in the usual order, and without the
-classes, annotators and items that no row names. Numbers come back equal to the last bit from every format.
+classes, annotators and items that no row names; a list of classes at the reading door brings the classes back, and
+whoever saves annotations that need one is told. Numbers come back equal to the last bit from every format.
 """
 
 from __future__ import annotations
 
 __all__ = ["arrow_stream", "check_target", "load", "save", "save_columns"]
 
+import warnings
 from collections.abc import Mapping
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
+from sfumato.core.annotations import Annotations, class_order
 from sfumato.core.gold import Gold
 from sfumato.core.report import Report
 from sfumato.core.soft_labels import SoftLabels
-from sfumato.errors import FormatError, OptionError
+from sfumato.errors import FormatError, OptionError, SfumatoWarning
 from sfumato.tables.annotation_layout import annotations_frame
+from sfumato.tables.check_names import are_plain_labels
 from sfumato.tables.frame_files import Format, Metadata, format_of, write_frame
 from sfumato.tables.read import read_annotations
 from sfumato.tables.read_gold import read_gold
@@ -41,8 +46,11 @@ def save(table: Any, path: str | PathLike[str]) -> None:
     if isinstance(table, Report):
         _save_report(table, path)
     else:
-        frame, metadata = _laid_out(table, format_of(path))
+        format = format_of(path)
+        frame, metadata = _laid_out(table, format)
         write_frame(path, frame, metadata)
+        if isinstance(table, Annotations) and format not in ("parquet", "arrow"):
+            _warn_of_classes(table, path)
 
 
 def save_columns(columns: Mapping[str, Any], path: str | PathLike[str]) -> None:
@@ -85,6 +93,20 @@ def _laid_out(table: Any, format: Format) -> tuple[pl.DataFrame, Metadata]:
             "classes": table.classes,
         }
     return annotations_frame(table)
+
+
+def _warn_of_classes(votes: Annotations, path: str | PathLike[str]) -> None:
+    """Warn where rows alone do not give the classes back: their order, those that nobody chose, and odd names."""
+    used = [votes.classes[code] for code in np.unique(votes.label)]
+    if class_order(used) != votes.classes or not are_plain_labels(used):
+        listed = ",".join(votes.classes)
+        shown = listed if len(listed) <= 60 else f"{listed[:60]}…"
+        warnings.warn(
+            f"{path} holds the rows of the annotations, and not their list of classes. Read it with classes=… (on the "
+            f"command line --classes {shown!r}) to have them as they are, or save as .parquet, which holds everything.",
+            SfumatoWarning,
+            stacklevel=5,
+        )
 
 
 def _save_report(report: Report, path: str | PathLike[str]) -> None:

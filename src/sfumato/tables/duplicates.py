@@ -64,7 +64,8 @@ def as_annotations(
     if votes.weight is not None:
         rows.check(votes, classes)
     if duplicates != "keep":
-        rows = rows.resolved(votes, duplicates)
+        rows, aside = rows.resolved(votes, duplicates)
+        notes = (*notes, *aside)
     hard = plain and duplicates != "mean"
     return Annotations.from_codes(
         rows.item, rows.annotator, rows.label,
@@ -170,8 +171,8 @@ class _Rows:
                 "Correct them; a column 'weight' that means something else must be renamed."
             )
 
-    def resolved(self, votes: CodedVotes, duplicates: Duplicates) -> _Rows:
-        """Return rows with one judgement of an item by an annotator, or refuse."""
+    def resolved(self, votes: CodedVotes, duplicates: Duplicates) -> tuple[_Rows, list[str]]:
+        """Return rows with one judgement of an item by an annotator and what became of the others, or refuse."""
         order = np.lexsort((self.annotation, self.annotator, self.item))
         new_pair = _begins(self.item[order], self.annotator[order])
         new = _begins(self.item[order], self.annotator[order], self.annotation[order])
@@ -184,11 +185,15 @@ class _Rows:
         if duplicates == "error":
             repeated = order[new & ~new_pair]
             if not repeated.size:
-                return self
+                return self, []
             raise self._refusal(votes, int(repeated.min()), repeated.size)
+        n_more, n_pairs = int((new & ~new_pair).sum()), int((n_judgements[pairs] > 1).sum())
         if duplicates in ("first", "last"):
             kept: Mask = number == (0 if duplicates == "first" else n_judgements - 1)
-            return self.take(np.sort(order[kept]))
+            aside = (
+                f"{duplicates} of each annotator for each item counts: {n_more:,} of {int(new.sum()):,} were dropped."
+            )
+            return self.take(np.sort(order[kept])), [f"Of several judgements the {aside}"] if n_more else []
         rows = self.take(order)
         shares = rows.weight / n_judgements
         # Sorted by the shares, too, so that their sum does not depend on the order in which they came.
@@ -196,7 +201,11 @@ class _Rows:
         rows, shares = rows.take(order), shares[order]
         starts = np.flatnonzero(_begins(rows.item, rows.annotator, rows.label))
         merged = rows.take(starts)
-        return replace(merged, weight=np.add.reduceat(shares, starts), annotation=np.zeros(len(starts), dtype=np.int8))
+        one = replace(merged, weight=np.add.reduceat(shares, starts), annotation=np.zeros(len(starts), dtype=np.int8))
+        if not n_more:
+            return one, []
+        became = "one distribution" if n_pairs == 1 else f"{n_pairs:,} distributions, one for each annotator and item"
+        return one, [f"Several judgements were merged: {n_more + n_pairs:,} of {int(new.sum()):,} became {became}."]
 
     def _refusal(self, votes: CodedVotes, vote: int, n_repeated: int) -> DuplicateError:
         before = (self.item == self.item[vote]) & (self.annotator == self.annotator[vote])

@@ -44,7 +44,10 @@ def format_of(path: str | PathLike[str]) -> Format:
     >>> format_of("soft.parquet"), format_of("votes.CSV.gz")
     ('parquet', 'csv')
     """
-    name = fspath(path).lower()
+    try:
+        name = fspath(path).lower()
+    except TypeError:
+        raise OptionError(f"The path of a file is wanted. Got {path!r} instead.") from None
     zipped = name.endswith(".gz")
     found = ENDINGS.get(Path(name.removesuffix(".gz")).suffix)
     if found is None or (zipped and found not in _TEXT):

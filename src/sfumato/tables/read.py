@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.core.annotations import Annotations, class_order
+from sfumato.core.soft_labels import SoftLabels
 from sfumato.core.vocabulary import Vocabulary, check_vocabulary
 from sfumato.errors import InputError, OptionError, check_choice
 from sfumato.tables import formats
@@ -22,7 +23,7 @@ from sfumato.tables.check_names import check_names, notes_on_names
 from sfumato.tables.coded_votes import CodedVotes, long_votes, soft_votes, wide_votes
 from sfumato.tables.duplicates import DUPLICATES, Duplicates, as_annotations
 from sfumato.tables.frame_files import ENDINGS
-from sfumato.tables.plain_table import FrameTable, PlainTable, open_frame, open_table, table_in_memory
+from sfumato.tables.plain_table import FrameTable, PlainTable, RecordTable, open_frame, open_table, table_in_memory
 from sfumato.tables.recognise_columns import Columns, Shape, recognise_columns
 from sfumato.tables.source import check_file
 
@@ -70,7 +71,13 @@ def read_annotations(
     if classes is not None:
         check_vocabulary(classes, what="class")
         classes = tuple(classes)
+        if not classes:
+            raise OptionError("The option 'classes' names no class. Name all in their order, or leave it out.")
+    for option, given in (("item", item), ("annotator", annotator), ("label", label), ("weight", weight)):
+        _check_column(option, given)
     names: dict[str, Any] = {"item": item, "annotator": annotator, "label": label, "weight": weight}
+    if isinstance(source, SoftLabels):
+        raise _soft_labels("The table")
     paths = [source] if isinstance(source, str | PathLike) else source
     if not (isinstance(paths, list | tuple) and paths and all(isinstance(one, str | PathLike) for one in paths)):
         if format in formats.FORMATS and format not in _PLAIN:
@@ -103,6 +110,14 @@ def _read_files(
     return _read_table(open_table(path), format, names, classes, duplicates)
 
 
+def _check_column(option: str, given: object) -> None:
+    """Refuse what is no name of a column; only annotators may stand in several."""
+    several = option == "annotator" and isinstance(given, Sequence) and all(isinstance(name, str) for name in given)
+    if not isinstance(given, str | None) and not (several and given):
+        wanted = "the name of a column" + (", or several names" if option == "annotator" else "")
+        raise OptionError(f"The option '{option}' must be {wanted}. Got {given!r} instead.")
+
+
 def _format_of_all(paths: Sequence[Path]) -> str:
     """Return the one format of several files; tools that write a file per annotator have one."""
     found = {path: formats.recognise(path) for path in paths}
@@ -122,6 +137,8 @@ def _read_table(
     classes: Vocabulary | None,
     duplicates: Duplicates,
 ) -> Annotations:
+    if isinstance(table, RecordTable) and {"item", "probs"} <= set(table.header):
+        raise _soft_labels(table.name)
     shape: Shape | None = format if format in _SHAPES else "long" if format in _PLAIN else None
     columns = recognise_columns(
         table.header,
@@ -129,10 +146,13 @@ def _read_table(
         shape=shape,
         classes=classes,
         is_numeric=lambda place: _is_numeric(table, place),
+        **_parted(table),
         **names,
     )
     if columns.shape == "wide":
         sure = shape == "wide" or not isinstance(names["annotator"], str | None)
+        if not sure and _holds_soft_labels(table, columns):
+            raise _soft_labels(table.name)
         votes = wide_votes(table, columns, sure=sure)
     else:
         votes = (long_votes if columns.shape == "long" else soft_votes)(table, columns)
@@ -176,7 +196,9 @@ def _annotations(
 ) -> Annotations:
     check_names(votes, classes)
     ordered = classes if classes is not None else class_order(votes.labels.names())
-    return as_annotations(votes, ordered, duplicates=duplicates, notes=(*notes, *votes.notes, *notes_on_names(votes)))
+    return as_annotations(
+        votes, ordered, duplicates=duplicates, notes=(*notes, *votes.notes, *notes_on_names(votes, classes))
+    )
 
 
 def _with_tokens(votes: CodedVotes, tokens: pl.DataFrame) -> CodedVotes:
@@ -194,6 +216,35 @@ def _is_numeric(table: PlainTable, place: int) -> bool:
     except InputError:  # a column of lists, say
         return False
     return 2 * sum(map(_is_number, texts)) > len(texts)
+
+
+def _parted(table: PlainTable) -> dict[str, str]:
+    """Return how the columns of a table that is no text are told apart."""
+    if isinstance(table, RecordTable):
+        return {"parted": ": a key for each, in one object per judgement"}
+    return {"parted": ""} if isinstance(table, FrameTable) else {}
+
+
+def _holds_soft_labels(table: PlainTable, columns: Columns) -> bool:
+    """Return whether the first rows are probabilities that sum to 1, as no votes of annotators do."""
+    if len(columns.many) < 2:
+        return False
+    try:
+        cells = next((batch for batch in table.batches(list(columns.many))), [])
+    except InputError:
+        return False
+    rows = list(zip(*(column.take(slice(_SAMPLED)).texts() for column in cells), strict=True))
+    if not all(_is_number(text) and 0 <= float(text) <= 1 for row in rows for text in row):
+        return False
+    sums = (sum(map(float, row)) for row in rows)
+    return any(0 < float(text) < 1 for row in rows for text in row) and all(abs(total - 1) < 1e-3 for total in sums)
+
+
+def _soft_labels(name: str) -> InputError:
+    return InputError(
+        f"{name} holds soft labels (an item and its probabilities in each row), not annotations: nobody says who "
+        "judged. Give the annotations that they were made of; soft labels are read with SoftLabels.load."
+    )
 
 
 def _is_number(text: str) -> bool:

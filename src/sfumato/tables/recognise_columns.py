@@ -80,17 +80,19 @@ def recognise_columns(
     weight: str | None = None,
     classes: Sequence[str] | None = None,
     is_numeric: Callable[[int], bool] = lambda place: False,
+    parted: str = ", parted by commas, tabs, semicolons or pipes",
 ) -> Columns:
     """Return what the columns of a table are; *shape*, *item*, … say what the names do not.
 
     *annotator* may name several columns, those of a wide table. *is_numeric* says whether the
     column at a place holds numbers: a table with an item, an annotator and besides only such columns is a soft one.
+    *parted* says how columns are told apart where there is only one.
 
     >>> columns = recognise_columns(["Task ID", "worker", "seconds", "answer"])
     >>> columns.shape, columns.item, columns.annotator, columns.label
     ('long', 0, 1, 3)
     """
-    table = _Header(header, name)
+    table = _Header(header, name, parted)
     if not isinstance(annotator, str | None):
         if shape not in (None, "wide"):
             raise OptionError(
@@ -127,7 +129,7 @@ def recognise_columns(
 class _Header:
     """The columns of a table, and the search for one of them."""
 
-    def __init__(self, names: Sequence[str], table: str) -> None:
+    def __init__(self, names: Sequence[str], table: str, parted: str) -> None:
         self.names = list(names)
         self.table = table
         self.keys = [_key(name) for name in names]
@@ -139,8 +141,8 @@ class _Header:
             )
         if len(self.names) < 2:
             raise InputError(
-                f"{table} has only one column ({self.listed()}). Give item, annotator and label in columns of "
-                "their own, parted by commas, tabs, semicolons or pipes."
+                f"{table} has {f'only one column ({self.listed()})' if names else 'no column'}. Give item, annotator "
+                f"and label in columns of their own{parted}."
             )
 
     def find(self, role: Role, wanted: str | None, *, taken: Collection[int] = ()) -> int:
@@ -149,8 +151,8 @@ class _Header:
             return self.named(role, wanted)
         for usual in _USUAL[role]:
             found = [i for i, key in enumerate(self.keys) if i not in taken and _stem(key) in usual]
-            # Beside "question_id", "question" holds the text.
-            ids = [i for i in found if self.keys[i].endswith(("id", "ids"))]
+            # Beside "question_id", "question" holds the text; of labels it is the name that people mean.
+            ids = [i for i in found if self.keys[i].endswith(("id", "ids")) is (role != "label")]
             if len(ids) == 1 and all(_stem(self.keys[i]) == _stem(self.keys[ids[0]]) for i in found):
                 found = ids
             if len(found) > 1:

@@ -63,7 +63,12 @@ def test_each_kind_of_answer_gives_its_class(read: Callable[..., VoteTable], val
 
 def test_regions_of_one_class_are_one_label(read: Callable[..., VoteTable]) -> None:
     regions = [result(rectanglelabels=["car"]), result(rectanglelabels=["car"])]
-    assert read([task(*regions)]).frame["label"].to_list() == ["car"]
+    votes = read([task(*regions)])
+    assert votes.frame["label"].to_list() == ["car"]
+    assert votes.notes == (
+        "'mood' holds regions (rectanglelabels): an item's label is the class of its regions; how many there are and "
+        "where they lie was left out.",
+    )
 
 
 @pytest.mark.parametrize(
@@ -131,7 +136,7 @@ BROKEN = {
     "regions of two classes": ([task(result(labels=["a"]), result(labels=["b"]))], "gives 2 labels"),
     "several controls": (
         [task(result(choices=["glad"]), result("stars", rating=5))],
-        r"has more than one control: 'mood', 'stars'. Name one \(label='mood'\)",
+        r"has more than one control: 'mood', 'stars'. Name one \(label='mood', on the command line --label\)",
     ),
     "no annotations": ([{"id": 7, "data": {}}], "record 1 .task 7.: the field 'annotations' must be a list"),
     "ids for annotations": (

@@ -115,7 +115,10 @@ def _values(answer: Record, where: str) -> list[Any]:
         value = value["value"]
     values = value if isinstance(value, list) else [value]
     if any(isinstance(one, dict) for one in values):
-        raise InputError(f"{where}: is a ranking or a list of spans, not a class. Name another question (label=…).")
+        raise InputError(
+            f"{where}: is a ranking or a list of spans, not a class. Name another question "
+            "(label=…, on the command line --label)."
+        )
     return values
 
 

@@ -90,6 +90,7 @@ def _read_tasks(
             continue
         who = _annotator(annotation, annotator, votes)
         where = f"{annotation.where} by annotator {who!r}, control {control!r}"
+        _note_regions([r.fields.get("value") for r in results if r.fields.get("from_name") == control], control, votes)
         votes.add(_item(task, item), who, single_label(_distinct(given), where=where), annotation)
     identity = f"completed_by.{annotator}" if annotator else "completed_by"
     return votes.table({"item": f"data.{item}" if item else "id", "annotator": identity, "label": control})
@@ -130,6 +131,15 @@ def _answers(result: Record) -> list[str] | None:
     return None if regions is None else _listed(value[regions], f"{result.where}, {regions!r}")
 
 
+def _note_regions(values: Sequence[Any], control: str, votes: Votes) -> None:
+    named = [next((key for key in value if key.endswith("labels")), "") for value in values if isinstance(value, dict)]
+    if any(named):
+        votes.note(
+            f"{control!r} holds regions ({next(filter(None, named))}): an item's label is the class of its regions; "
+            "how many there are and where they lie was left out."
+        )
+
+
 def _listed(value: Any, where: str, *, paths: bool = False) -> list[str]:
     """Return an answer as a list of texts; a taxonomy path becomes one text, its steps joined by a slash."""
     values = value if isinstance(value, list) else [value]
@@ -161,9 +171,13 @@ def _read_min(
             result = record.inner({"value": one}, f"control {control!r}")
             answers = _answers(result) if isinstance(one, dict) else [as_text(one, where=result.where)]
             if answers is None:
-                raise InputError(f"{result.where}: is no answer by classes. Name another control (label=…).")
+                raise InputError(
+                    f"{result.where}: is no answer by classes. Name another control "
+                    "(label=…, on the command line --label)."
+                )
             given += answers
         who = _noted(record.text(annotator or "annotator"), votes)
+        _note_regions(value if isinstance(value, list) else [value], control, votes)
         where = f"{record.where} by annotator {who!r}, control {control!r}"
         votes.add(record.text(item or "id"), who, single_label(_distinct(given), where=where), record)
     return votes.table({"item": item or "id", "annotator": annotator or "annotator", "label": control})

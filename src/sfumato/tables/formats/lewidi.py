@@ -73,7 +73,8 @@ def read(
             elif "," in given:
                 raise InputError(
                     f"{where}: gives several labels ({given!r}) where one is wanted. "
-                    f"Take one of them against the rest (label={given.split(',')[0].strip()!r})."
+                    f"Take one of them against the rest (label={given.split(',')[0].strip()!r}, "
+                    "on the command line --label)."
                 )
             else:
                 votes.add(name, who, given, record)

@@ -80,7 +80,9 @@ def read(
         user = annotator or record.first(*_USERS)
         who = record.text(user) if user else _folder(path, votes)
         if all(name in _FREE_TEXT for name in said):
-            raise InputError(f"{where}: holds free text, not a class. Name another scheme (label=…).")
+            raise InputError(
+                f"{where}: holds free text, not a class. Name another scheme (label=…, on the command line --label)."
+            )
         picked = [_label(name, value, where) for name, value in said.items() if name not in _FREE_TEXT]
         votes.add(record.text(instance), who, single_label(picked, where=where), record)
         columns = {"item": instance, "annotator": user or "the name of the folder", "label": scheme}

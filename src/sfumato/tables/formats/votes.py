@@ -77,7 +77,10 @@ def choose(wanted: str | None, available: Sequence[str], *, where: object, what:
         raise FormatError(f"{where} has no {what} with classes to choose from. Name the format, or the {what}.")
     if wanted is None:
         if len(available) > 1:
-            raise InputError(f"{where} has more than one {what}: {listed}. Name one ({option}={available[0]!r}).")
+            raise InputError(
+                f"{where} has more than one {what}: {listed}. Name one ({option}={available[0]!r}, "
+                f"on the command line --{option})."
+            )
         return available[0]
     if wanted not in available:
         raise InputError(f"{where} has no {what} {wanted!r} ({option}={wanted!r}). It has: {listed}.")

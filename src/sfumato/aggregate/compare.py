@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.aggregate.answers import in_canonical_order
 from sfumato.aggregate.held_out import HeldOut, Progress, held_out
 from sfumato.aggregate.views import fitted
 from sfumato.core.annotations import Annotations
@@ -18,6 +19,8 @@ from sfumato.core.gold import Gold
 from sfumato.core.origin import Origin
 from sfumato.core.report import Number, Report
 from sfumato.core.seeds import Seed, generator, recorded
+from sfumato.core.simplex import cross_entropy
+from sfumato.core.soft_labels import SoftLabels
 from sfumato.errors import InputError, OptionError
 
 Floats = NDArray[np.float64]
@@ -46,7 +49,7 @@ def compare(
     annotations: Annotations,
     views: Sequence[str] | Mapping[str, Mapping[str, Any]] = (),
     *,
-    gold: Gold | None = None,
+    gold: Gold | SoftLabels | None = None,
     folds: int = 4,
     resamples: int = 1000,
     seed: Seed = 0,
@@ -59,8 +62,10 @@ def compare(
     of its own, since both are scored on the same annotations: an interval that holds 0 says that the two are not told
     apart. Intervals are bootstraps over items. ``weight`` is what ``weights="held_out"`` gives the view in a join.
 
-    With *gold* accuracy, log loss (nats, probabilities below 1e-12 count as that) and calibration error (15 bins) of
-    each view made of all annotations are added, and of ``held_out``, the average under the held-out weights.
+    With *gold* three numbers of each view made of all annotations are added, and of ``held_out``, the average under the
+    held-out weights: accuracy, soft cross-entropy −Σ p log q (nats; q below 1e-12 counts as that), which is the log
+    loss where p is one class, and calibration error (15 bins). Gold is a class for each item, or soft labels p: the
+    right class is then the likeliest, and a prediction is as right as p says.
 
     >>> votes = Annotations.from_rows(list("aaabbbcccd"), list("xyzxyzxyzx"), list("1101001110"))
     >>> compare(votes, ["standard", "one_coin"], resamples=50).notes
@@ -69,19 +74,18 @@ def compare(
     chosen: Sequence[str] | Mapping[str, Mapping[str, Any]] = views if len(views) else COMPARED
     if resamples < 1:
         raise OptionError(f"The option 'resamples' must be 1 or more. Got {resamples} instead.")
-    codes = None
-    if gold is not None:
-        codes = gold.aligned(annotations.items, annotations.classes)
-        if not (codes >= 0).any():
-            raise InputError("None of the annotated items has a gold label among the classes of the annotations.")
-    scored = held_out(annotations, chosen, folds=folds, seed=seed, progress=progress)
+    # In this order sums and draws know nothing of the order of the rows.
+    ordered = in_canonical_order(annotations)
+    reference = None if gold is None else _aligned(gold, ordered)
+    scored = held_out(ordered, chosen, folds=folds, leave_out_too_large=not len(views), seed=seed, progress=progress)
     order = np.argsort(-scored.scores(), kind="stable")
     intervals = _intervals(scored, order[0], resamples, generator(seed))
     by_gold: dict[str, list[Number]] = {}
-    if codes is not None:
-        made = {name: result.soft_labels.probs for name, result in fitted(annotations, chosen, seed=seed).items()}
+    if reference is not None:
+        kept = {name: chosen[name] if isinstance(chosen, Mapping) else {} for name in scored.names}
+        made = {name: result.soft_labels.probs for name, result in fitted(ordered, kept, seed=seed).items()}
         made["held_out"] = np.tensordot(scored.weights, np.array([made[name] for name in scored.names]), axes=1)
-        by_gold = {name: _against_gold(name, probs, codes) for name, probs in made.items()}
+        by_gold = {name: _against_gold(name, probs, *reference) for name, probs in made.items()}
     n = int(annotations.n_annotations)
     numbers = []
     for place in order:
@@ -120,18 +124,42 @@ def _intervals(
     ]
 
 
-def _against_gold(name: str, probs: NDArray[np.floating[Any]], codes: NDArray[np.integer[Any]]) -> list[Number]:
-    rows = np.flatnonzero(codes >= 0)
-    known, gold = np.asarray(probs, dtype=np.float64)[rows], codes[rows]
-    confidence, right = known.max(axis=1), known.argmax(axis=1) == gold
+def _aligned(gold: Gold | SoftLabels, ordered: Annotations) -> tuple[NDArray[np.intp], Floats]:
+    """Return which items have gold, and it as distributions over the classes of the annotations and one for others."""
+    if isinstance(gold, SoftLabels):
+        if set(gold.classes) != set(ordered.classes):
+            odd = sorted(set(gold.classes) ^ set(ordered.classes))[0]
+            raise InputError(f"The soft gold must have the classes of the annotations. {odd!r} is in one of them only.")
+        place = {name: row for row, name in enumerate(ordered.items)}
+        shared = [name for name in gold.items if name in place]
+        rows = np.array(sorted(place[name] for name in shared), dtype=np.intp)
+        known = gold.take([ordered.items[row] for row in rows]).with_classes(ordered.classes).probs
+    else:
+        codes = gold.aligned(ordered.items, ordered.classes)
+        rows = np.flatnonzero(codes >= 0)
+        known = np.eye(ordered.n_classes + 1)[codes[rows]]
+    if not len(rows):
+        raise InputError("None of the annotated items has gold. Do the names of the items match?")
+    wanted = np.zeros((len(rows), ordered.n_classes + 1))
+    wanted[:, : known.shape[1]] = known
+    return rows, wanted
+
+
+def _against_gold(name: str, probs: NDArray[np.floating[Any]], rows: NDArray[np.intp], wanted: Floats) -> list[Number]:
+    # A class that no annotator named is a class that no view gives anything.
+    known = np.zeros(wanted.shape)
+    known[:, :-1] = probs[rows]
+    top = known.argmax(axis=1)
+    each = np.arange(len(rows))
+    confidence, right = known[each, top], wanted[each, top]
     bins = np.clip(np.ceil(confidence * _N_BINS).astype(np.int64) - 1, 0, _N_BINS - 1)
     gaps = np.bincount(bins, weights=right - confidence, minlength=_N_BINS)
     values = {
-        "accuracy_score": right.mean(),
-        "log_loss": -np.log(np.maximum(known[np.arange(len(gold)), gold], 1e-12)).mean(),
-        "expected_calibration_error": np.abs(gaps).sum() / len(gold),
+        "accuracy_score": (top == wanted.argmax(axis=1)).mean(),
+        "soft_cross_entropy_loss": cross_entropy(wanted, known, floor=1e-12).mean(),
+        "expected_calibration_error": np.abs(gaps).sum() / len(rows),
     }
-    return [Number(what, float(value), n=len(gold), of=name) for what, value in values.items()]
+    return [Number(what, float(value), n=len(rows), of=name) for what, value in values.items()]
 
 
 def _notes(
@@ -142,6 +170,8 @@ def _notes(
     notes = [f"'{best}' foresees left-out annotations best."]
     if tied:
         notes.append(f"Not told apart from it: {', '.join(tied)}.")
+    if scored.left_out:
+        notes.append(f"Left out, as their models would not fit in the memory: {', '.join(scored.left_out)}.")
     return notes
 
 

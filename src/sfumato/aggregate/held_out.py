@@ -22,11 +22,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.aggregate.methods import VIEWS
+from sfumato.aggregate.answers import in_canonical_order
+from sfumato.aggregate.memory import check_memory
 from sfumato.aggregate.result import Result
+from sfumato.aggregate.views import planned
 from sfumato.core.annotations import Annotations
 from sfumato.core.seeds import Seed, generator
-from sfumato.errors import InputError, OptionError, check_choice
+from sfumato.errors import InputError, OptionError, TooLargeError
 
 Floats = NDArray[np.float64]
 Progress = Callable[[int, int | None], None]
@@ -41,8 +43,9 @@ _SLAB = 1 << 16
 class HeldOut:
     """What each view gave to the annotations that it had not seen.
 
-    ``log_probs`` has shape (n_views, n_rows) over the rows of the annotations, whose weights count each row;
-    ``weights``, shape (n_views,), are those of stacking.
+    ``log_probs`` has shape (n_views, n_rows) over the rows of the annotations in canonical order (items and annotators
+    by the alphabet), whose weights count each row; ``weights``, shape (n_views,), are those of stacking. ``left_out``
+    names the views whose models would not have fitted in the memory.
     """
 
     names: tuple[str, ...]
@@ -50,6 +53,7 @@ class HeldOut:
     row_weights: Floats
     item: NDArray[np.int32]
     weights: Floats
+    left_out: tuple[str, ...] = ()
 
     def scores(self) -> Floats:
         """Return the mean log-likelihood per annotation in nats, shape (n_views,); higher is better."""
@@ -67,41 +71,46 @@ def held_out(
     names: Sequence[str] | Mapping[str, Mapping[str, Any]],
     *,
     folds: int = 4,
+    leave_out_too_large: bool = False,
     seed: Seed = 0,
     progress: Progress | None = None,
 ) -> HeldOut:
     """Return what each of the views *names* gives to annotations that were left out of it.
 
     *names* as in `sfumato.aggregate.views`. Which annotation falls into which fold depends on the seed and on the
-    names of item and annotator, not on the order of the rows.
+    names of item and annotator, not on the order of the rows. A view that would not fit in the memory is refused, or
+    with *leave_out_too_large* left out as long as there is another.
     """
     if folds < 2:
         raise OptionError(f"The option 'folds' must be 2 or more. Got {folds} instead.")
     if annotations.n_annotations < 2:
         raise InputError("Leaving annotations out needs at least two of them.")
-    options = (
-        {name: dict(given) for name, given in names.items()} if isinstance(names, Mapping) else dict.fromkeys(names)
-    )
-    chosen = {
-        name: (VIEWS[check_choice((given or {}).get("method", name), VIEWS, option="names")], given or {})
-        for name, given in options.items()
-    }
-    if not chosen:
+    plans = planned(names)
+    if not plans:
         raise OptionError("There is no view to score. Name at least one.")
+    annotations = in_canonical_order(annotations)
     fold = _folds(annotations, folds, generator(seed))
     row_fold = np.repeat(fold, np.diff(annotations.starts))
-    log_probs = np.empty((len(chosen), len(annotations.item)))
+    log_probs = {name: np.empty(len(annotations.item)) for name, _, _ in plans}
+    left_out: list[str] = []
     for k in range(folds):
         rest, rows = annotations.take_annotations(fold != k), np.flatnonzero(row_fold == k)
-        for place, (method, given) in enumerate(chosen.values()):
-            keywords = {name: value for name, value in given.items() if name != "method"}
-            # A generator would move on from fold to fold; a view of a fold is made as the view of the whole.
-            result = method(rest, seed=seed if isinstance(seed, int) else 0, **keywords)
-            log_probs[place, rows] = _log_probs(result, rest, annotations, rows)
+        for place, (name, method, options) in enumerate(plans):
+            if len(rows) and name in log_probs:
+                try:
+                    # A generator would move on from fold to fold; a view of a fold is made as that of the whole.
+                    result = method(rest, seed=seed if isinstance(seed, int) else 0, **options)
+                    log_probs[name][rows] = _log_probs(result, rest, annotations, rows)
+                except TooLargeError:
+                    if not leave_out_too_large or len(log_probs) == 1:
+                        raise
+                    del log_probs[name]
+                    left_out.append(name)
             if progress is not None:
-                progress(k * len(chosen) + place + 1, folds * len(chosen))
-    weights = stacking_weights(log_probs, annotations.weight)
-    return HeldOut(tuple(chosen), log_probs, np.array(annotations.weight), annotations.item, weights)
+                progress(k * len(plans) + place + 1, folds * len(plans))
+    found = np.array(list(log_probs.values()))
+    weights = stacking_weights(found, annotations.weight)
+    return HeldOut(tuple(log_probs), found, np.array(annotations.weight), annotations.item, weights, tuple(left_out))
 
 
 def stacking_weights(log_probs: Floats, row_weights: Floats, *, tolerance: float = 1e-10) -> Floats:
@@ -158,32 +167,55 @@ def _folds(annotations: Annotations, folds: int, rng: np.random.Generator) -> ND
 
 def _log_probs(result: Result, rest: Annotations, annotations: Annotations, rows: NDArray[np.int64]) -> Floats:
     """Return log p(label) of the left-out *rows* of *annotations*, shape (len(rows),)."""
+    annotator, label = annotations.annotator[rows], annotations.label[rows]
     if result.latent is not None:
-        states, labels = result.latent.states, result.latent.labels
+        states, table = result.latent.states, result.latent.labels.reshape(-1, result.latent.labels.shape[2])
+        place = annotator.astype(np.int64) * annotations.n_classes + label
     else:
-        states, labels = result.soft_labels.probs, _label_table(result.soft_labels.probs, rest)
+        shares = result.soft_labels.probs.astype(np.float64, copy=False)
+        table, place = _label_table(shares, rest, annotator, label)
+        states = shares
     found = np.empty(len(rows))
     for start in range(0, len(rows), _SLAB):
-        part = rows[start : start + _SLAB]
-        table = labels[annotations.annotator[part], annotations.label[part]]
-        found[start : start + _SLAB] = np.einsum("ns,ns->n", states[annotations.item[part]], table)
+        part = slice(start, start + _SLAB)
+        found[part] = np.einsum("ns,ns->n", states[annotations.item[rows[part]]], table[place[part]])
     # Rounding may leave nothing where the model leaves next to nothing.
     return np.log(np.maximum(found, np.finfo(np.float64).tiny))
 
 
-def _label_table(probs: NDArray[np.floating[Any]], rest: Annotations) -> Floats:
-    """Return p(label | class) counted under the soft labels, shape (n_annotators, n_labels, n_classes)."""
+def _label_table(
+    probs: Floats, rest: Annotations, annotator: NDArray[np.int32], label: NDArray[np.int32]
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Return p(label | class) counted under the soft labels, for each pair of *annotator* and *label* that is asked of.
+
+    The table has shape (n_pairs, n_classes), and with it comes the row of each pair that was given. Pairs that nobody
+    asks of take no memory: with very many classes they are nearly all.
+    """
+    n_classes = np.int64(rest.n_classes)
+    pairs, place = np.unique(annotator * n_classes + label, return_inverse=True)
+    whose, said = np.divmod(pairs, n_classes)
+    check_memory(
+        (3 * len(pairs) + rest.n_annotators + rest.n_classes) * rest.n_classes * 8,
+        what=f"Scoring views of {rest.n_classes:,} classes on {len(label):,} annotations at a time",
+        instead="Leave rare classes out, or score a part of the items.",
+    )
+    row = np.searchsorted(pairs, rest.annotator * n_classes + rest.label)
+    row[pairs[np.minimum(row, len(pairs) - 1)] != rest.annotator * n_classes + rest.label] = len(pairs)
+    counts = _summed(row, len(pairs) + 1, probs, rest)[:-1]
+    given = _summed(rest.annotator, rest.n_annotators, probs, rest)
+    pooled = _summed(rest.label, rest.n_classes, probs, rest) + 1 / rest.n_classes
+    pooled *= _PRIOR_STRENGTH / pooled.sum(axis=0)
+    counts += pooled[said]
+    counts /= (given + _PRIOR_STRENGTH)[whose]
+    return counts, place
+
+
+def _summed(group: NDArray[np.integer[Any]], n_groups: int, probs: Floats, annotations: Annotations) -> Floats:
+    """Return the weights of each group of rows times what the soft labels say of their items, (n_groups, n_classes)."""
     from scipy.sparse import csr_array
 
-    n_classes = rest.n_classes
-    columns = rest.annotator.astype(np.int64) * n_classes + rest.label
-    shape = (rest.n_items, rest.n_annotators * n_classes)
-    matrix = csr_array((rest.weight, columns, rest.offsets), shape=shape)
-    counts = np.asarray(matrix.T @ probs.astype(np.float64)).reshape(rest.n_annotators, n_classes, n_classes)
-    pooled = counts.sum(axis=0) + 1 / n_classes
-    counts += _PRIOR_STRENGTH * pooled / pooled.sum(axis=0)
-    table: Floats = counts / counts.sum(axis=1, keepdims=True)
-    return table
+    shape = (annotations.n_items, n_groups)
+    return np.asarray(csr_array((annotations.weight, group, annotations.offsets), shape=shape).T @ probs)
 
 
 def _ranks(order: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-__all__ = ["DEFAULT_VIEWS", "ViewNames", "fitted", "views"]
+__all__ = ["DEFAULT_VIEWS", "ViewNames", "fitted", "planned", "views"]
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sfumato.aggregate.methods import VIEWS
+from sfumato.aggregate.methods import VIEWS, Method
 from sfumato.aggregate.result import Result
 from sfumato.core.annotations import Annotations
 from sfumato.core.arguments import checked_arguments
@@ -42,6 +42,12 @@ def views(annotations: Annotations, names: ViewNames = DEFAULT_VIEWS, *, seed: S
 @checked_arguments
 def fitted(annotations: Annotations, names: ViewNames = DEFAULT_VIEWS, *, seed: Seed = 0) -> dict[str, Result]:
     """Return the whole result of each of the methods *names*, as `views` returns their soft labels."""
+    # All names are looked at before the first method runs, which may take its time.
+    return {name: method(annotations, seed=seed, **options) for name, method, options in planned(names)}
+
+
+def planned(names: ViewNames) -> list[tuple[str, Method, dict[str, Any]]]:
+    """Return the name, the method and the options of each view that *names* asks for."""
     if isinstance(names, str):
         raise OptionError(f"The names of views must be a list. Got the one text {names!r} instead.")
     if not isinstance(names, Sequence | Mapping):
@@ -54,5 +60,4 @@ def fitted(annotations: Annotations, names: ViewNames = DEFAULT_VIEWS, *, seed: 
         options = dict(given)
         method = check_choice(options.pop("method", name), VIEWS, option="names")
         plans.append((name, VIEWS[method], options))
-    # All names are looked at before the first method runs, which may take its time.
-    return {name: method(annotations, seed=seed, **options) for name, method, options in plans}
+    return plans

@@ -132,7 +132,7 @@ _WITHOUT_GOLD = {
 }
 _BY_GOLD = {
     "accuracy_score": "accuracy",
-    "log_loss": "log loss",
+    "soft_cross_entropy_loss": "soft cross-entropy",
     "expected_calibration_error": "calibration error",
 }
 

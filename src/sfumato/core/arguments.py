@@ -37,20 +37,19 @@ def checked_arguments(function: Callable[P, R]) -> Callable[P, R]:
     sfumato.errors.InputError: size takes annotations. Got 'votes.csv'; give sf.read_annotations('votes.csv').
     """
     parameters = signature(function)
-    wanted = {
-        name: (kind, "None" in said)
-        for name, parameter in parameters.parameters.items()
-        for kind in _KINDS
-        if kind.__name__ in (said := str(parameter.annotation).split(" | "))
-    }
+    wanted: dict[str, tuple[tuple[type, ...], bool]] = {}
+    for name, parameter in parameters.parameters.items():
+        said = str(parameter.annotation).split(" | ")
+        if kinds := tuple(kind for kind in _KINDS if kind.__name__ in said):
+            wanted[name] = (kinds, "None" in said)
 
     @wraps(function)
     def door(*args: P.args, **kwargs: P.kwargs) -> R:
         given = {**dict(zip(parameters.parameters, args, strict=False)), **kwargs}
-        for name, (kind, optional) in wanted.items():
+        for name, (kinds, optional) in wanted.items():
             value = given.get(name)
-            if name in given and not isinstance(value, kind) and not (optional and value is None):
-                raise _refusal(function.__name__, kind, value)
+            if name in given and not isinstance(value, kinds) and not (optional and value is None):
+                raise _refusal(function.__name__, kinds[0], value)
         return function(*args, **kwargs)
 
     return door

@@ -1,5 +1,6 @@
 """GLAD, BWA, EBCC and the join with a classifier: accuracy on real sets, and speed beside the programs they come from.
 
+    python bench/annotator_models.py                                           # our side of the races, small votes
     python bench/annotator_models.py accuracy                                  # over the public sets, with gold
     python bench/annotator_models.py with-model                                # digits, judged by simulated annotators
     python bench/annotator_models.py speed glad --peer-python PYTHON           # crowd-kit there
@@ -149,6 +150,19 @@ def speed(method: str, peer_python: str | None, ebcc_program: str | None) -> Non
         print(f"  cpu_s, each iteration {each['peer'] / each['ours']:8.1f}×")
 
 
+def small() -> None:
+    """Print what our side of each race needs on a twentieth of the votes."""
+    import sfumato as sf
+
+    for method, size in SIZES.items():
+        votes = sf.data.simulate(seed=0, **{**size, "n_items": int(size["n_items"]) // 20}).annotations  # type: ignore[arg-type]
+        codes = votes.item, votes.annotator, votes.label
+        run = _ours(method, codes, np.full((votes.n_items, votes.n_classes), 1 / votes.n_classes))
+        began = time.process_time()
+        run()
+        print(f"{method}: {votes.n_annotations:,} annotations in {time.process_time() - began:.2f} s of processors")
+
+
 def run_side(side: str, method: str, path: str, program: str) -> None:
     """Run one side of a race in this process; the last line of its output is the figures as JSON."""
     stored = np.load(path)
@@ -249,7 +263,7 @@ def _accuracy(soft: Any, gold: Any) -> float:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    tasks = parser.add_subparsers(dest="task", required=True)
+    tasks = parser.add_subparsers(dest="task")
     tasks.add_parser("accuracy")
     tasks.add_parser("with-model")
     race = tasks.add_parser("speed")
@@ -260,7 +274,9 @@ if __name__ == "__main__":
     for argument in ("side", "method", "path", "program"):
         one.add_argument(argument)
     given = parser.parse_args()
-    if given.task == "accuracy":
+    if given.task is None:
+        small()
+    elif given.task == "accuracy":
         accuracy()
     elif given.task == "with-model":
         with_model_on_digits()

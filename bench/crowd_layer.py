@@ -7,7 +7,7 @@ ratio is the median of those of the turns.
 Gain: LabelMe (59 annotators, 2.5 labels per image), test accuracy over three seeds; and Popquorn (262 annotators), each
 held-out annotation foretold by a head of its annotator, beside the majority of its item's panel.
 
-python bench/crowd_layer.py [--quick]
+python bench/crowd_layer.py [--full]     # without it one seed and few turns, to see that it runs
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def hashed_words(texts: list[str], width: int = 512) -> np.ndarray:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    quick = "--quick" in sys.argv
+    quick = "--full" not in sys.argv
     cost(quick)
     for real in (labelme, popquorn):
         try:

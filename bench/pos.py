@@ -13,7 +13,8 @@ Two questions, each with the same network and the same seeds on both sides:
 Means of the seeds 0, 1, … with 95 % intervals (Student's t; of the differences in pairs). Three seeds take some minutes
 on two cores:
 
-    python bench/pos.py [--seeds N] [--quick] [--glove FILE]
+    python bench/pos.py                              # one seed and two epochs, to see that it runs
+    python bench/pos.py --seeds 3 [--glove FILE]
 """
 
 from __future__ import annotations
@@ -91,12 +92,12 @@ def compared(title: str, sides: dict[str, list[Future[Any]]], split: int, metric
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--quick", action="store_true", help="one seed and two epochs, to see that it runs")
     parser.add_argument("--glove", help="a file of word vectors, 100 numbers each, in the place of glove100_subset")
-    parser.add_argument("--seeds", type=int, default=3, help="runs of each side (default: 3)")
+    parser.add_argument("--seeds", type=int, help="runs of each side, of all epochs (default: one of two epochs)")
     given = parser.parse_args()
-    seeds = range(1 if given.quick else given.seeds)
-    uma, fornaciari = ({**loop, "epochs": 2} if given.quick else loop for loop in (UMA, FORNACIARI))
+    quick = given.seeds is None
+    seeds = range(1 if quick else given.seeds)
+    uma, fornaciari = ({**loop, "epochs": 2} if quick else loop for loop in (UMA, FORNACIARI))
     here = Path(os.environ.get("SFUMATO_DATA", ".")) / "glove100_subset" / "glove.subset.100d.txt.gz"
     glove = given.glove or (str(here) if here.exists() else None)
     vectors = {} if glove is None else {"glove": glove}

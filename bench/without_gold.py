@@ -1,6 +1,10 @@
 """How near the labels that are chosen or weighed without gold come to the best method of each set, by gold.
 
-Run: python bench/without_gold.py [SET …]   (needs SFUMATO_DATA; prints a Markdown table, a row for each set)
+    python bench/without_gold.py                # two small sets
+    python bench/without_gold.py all            # every set of votes with gold
+    python bench/without_gold.py SET …
+
+Needs SFUMATO_DATA; prints a Markdown table, a row for each set.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ from sfumato import data
 from sfumato.aggregate.compare import COMPARED
 from sfumato.aggregate.held_out import held_out
 from sfumato.aggregate.views import fitted
-from sfumato.errors import ConvergenceWarning
+from sfumato.errors import ConvergenceWarning, MissingDataError
 
 # Every set of votes with gold that is at hand, each once: rte stands in three folders under three names.
 SETS = [
@@ -44,7 +48,8 @@ def main() -> None:
     print(f"| set | {' | '.join(SHOWN)} | best | picked | | weighed |")
     print("|---" * (len(SHOWN) + 5) + "|")
     table = []
-    for name, accuracy, picked, weighed, view in rows(sys.argv[1:] or SETS):
+    asked = sys.argv[1:] or ["snow2008/temp", "snow2008/wsd"]
+    for name, accuracy, picked, weighed, view in rows(SETS if asked == ["all"] else asked):
         table.append((accuracy, picked, weighed))
         cells = [*(accuracy[shown] for shown in SHOWN), max(accuracy.values())]
         numbers = " | ".join(f"{cell:.4f}" for cell in cells)
@@ -62,4 +67,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except MissingDataError as error:
+        print(error)

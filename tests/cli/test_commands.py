@@ -10,13 +10,14 @@ import sys
 import time
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 
 import sfumato as sf
 from sfumato.aggregate.methods import METHODS
-from sfumato.cli import doctor
+from sfumato.cli import doctor, main
 from sfumato.cli.app import run
 
 VOTES = "task,worker,answer\n08,ann,yes\n08,bob,no\n7,ann,no\n7,bob,no\n7,cem,no\n"
@@ -147,7 +148,7 @@ def test_simulated_votes_and_their_gold(tmp_path: Path) -> None:
         (["v.xyz"], "names no format"),
         (["v.csv", "--per-item", "nan"], "'per_item' must be at least 1"),
         (["v.csv", "--per-item", "inf"], "'per_item' must be at least 1"),
-        (["v.csv", "--seed", "-1"], "'seed' must be a whole number"),
+        (["v.csv", "--seed", "-1"], "Invalid value for '--seed'"),
     ],
 )
 def test_a_simulation_that_could_not_be_written_whole_is_refused(
@@ -368,6 +369,78 @@ def test_no_file_that_is_read_is_written_over(votes: Path, tmp_path: Path, capsy
     assert "was named for another result" in capsys.readouterr().err
     assert votes.read_text() == VOTES
     assert not out.exists()
+
+
+def test_what_is_not_there_or_out_of_range_is_told_before_votes_are_read(
+    votes: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("the votes were read")
+
+    monkeypatch.setattr("sfumato.tables.read.read_annotations", never)
+    for command in (
+        ["compare", "--gold", "nowhere.csv"],
+        ["agreement", "--gold", "nowhere.csv"],
+        ["aggregate", "--method", "with_model", "--model", "nowhere.csv"],
+    ):
+        assert run([command[0], str(votes), *command[1:]]) == 2
+        assert "There is no file nowhere.csv" in capsys.readouterr().err
+    for command, option in (
+        (["aggregate"], ["--seed", "-1"]),
+        (["compare"], ["--seed", "-1"]),
+        (["compare"], ["--folds", "1"]),
+        (["compare"], ["--resamples", "0"]),
+        (["agreement"], ["--resamples", "0"]),
+    ):
+        assert run([*command, str(votes), *option]) == 2
+        assert f"Invalid value for '{option[0]}'" in capsys.readouterr().err
+
+
+def test_a_demo_keeps_off_what_it_did_not_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Begun(Exception):
+        pass
+
+    def begin(**_: object) -> None:
+        raise Begun
+
+    monkeypatch.setattr("sfumato.cli.demo_study.simulate_study", begin)
+    (tmp_path / "votes.csv").write_text("mine")
+    assert run(["demo", "--out", str(tmp_path)]) == 2
+    assert "holds votes.csv that no demo wrote. Name another folder with --out." in capsys.readouterr().err
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("votes.csv", "mine")]
+    for free in (tmp_path / "new", tmp_path):
+        (tmp_path / ".sfumato-demo").touch()
+        with pytest.raises(Begun):
+            run(["demo", "--out", str(free)])
+
+
+def test_an_output_that_does_not_fit_is_a_sentence() -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("there is no full device here")
+    for command in (["doctor", "--json"], ["--help"]):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(
+                [sys.executable, "-m", "sfumato", *command], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            )
+        assert done.returncode == 1
+        assert done.stderr.startswith("error The output could not be written (No space left on device)")
+        assert done.stderr.count("\n") == 1
+
+
+def test_ctrl_c_while_commands_are_loaded_is_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Stopped(ModuleType):
+        def __getattr__(self, name: str) -> object:
+            raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "sfumato.cli.app", Stopped("sfumato.cli.app"))
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 1
+    assert capsys.readouterr().err == "error Interrupted before anything began.\n"
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 __all__ = ["main"]
 
+import sys
+
 
 def main() -> None:
     """Run the command line; what went wrong is told in a sentence, never in a traceback."""
-    from sfumato.cli.app import run
-
+    try:
+        from sfumato.cli.app import run
+    except KeyboardInterrupt:  # what the commands stand on takes a moment to load
+        sys.stderr.write("error Interrupted before anything began.\n")
+        raise SystemExit(1) from None
     raise SystemExit(run())

@@ -61,7 +61,7 @@ def aggregate(
     option: Annotated[
         list[str] | None, typer.Option(help="An option of the method as NAME=VALUE; may be given several times.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="The seed of everything that is random.")] = 0,
+    seed: reading.Seed = 0,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="The file of soft labels to write: .csv, .tsv, .jsonl, .parquet or .arrow."),
@@ -107,6 +107,7 @@ def aggregate(
         needed = "needs --model, a file of probabilities" if model is None else "takes no --model; with_model does"
         raise OptionError(f"The method '{method}' {needed}.")
     reading.keep_apart((out, annotators_out, report), (*votes, model))
+    reading.check_given(model)
     for target in (out, annotators_out):
         if target is not None:
             check_target(target)

@@ -28,8 +28,8 @@ def register(app: typer.Typer) -> None:
 def agreement(
     votes: reading.Votes,
     gold: Annotated[Path | None, typer.Option(help="A file of reference classes: item, label.")] = None,
-    resamples: Annotated[int, typer.Option(help="How many bootstrap samples the intervals are made of.")] = 1000,
-    seed: Annotated[int, typer.Option(help="The seed of everything that is random.")] = 0,
+    resamples: Annotated[int, typer.Option(min=1, help="How many bootstrap samples the intervals are made of.")] = 1000,
+    seed: reading.Seed = 0,
     annotators_out: Annotated[
         Path | None, typer.Option(help="A file for the table of annotators: .csv, .jsonl or .parquet.")
     ] = None,
@@ -48,6 +48,7 @@ def agreement(
     from sfumato.tables.read_gold import read_gold
 
     reading.keep_apart([annotators_out], (*votes, gold))
+    reading.check_given(gold)
     if annotators_out is not None:
         check_target(annotators_out)
     said = reading.read(

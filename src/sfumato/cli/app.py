@@ -4,9 +4,12 @@ from __future__ import annotations
 
 __all__ = ["about", "app", "run"]
 
+import errno
+import os
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -55,6 +58,8 @@ doctor.register(app)
 
 # What Typer makes of Ctrl-C.
 _INTERRUPTED = 130
+# What a disk says on which there is no more room.
+_FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -68,6 +73,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         code = app(args=arguments, standalone_mode=False)
         if code == _INTERRUPTED:
             raise KeyboardInterrupt
+        sys.stdout.flush()
     except SfumatoError as error:
         screen.complain(str(error))
         return 2
@@ -80,9 +86,23 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except MemoryError:
         screen.complain("This machine has not enough memory for that.")
         return 1
+    except OSError as error:
+        if error.errno not in _FULL or error.filename is not None:
+            raise
+        return _full_output(error)
     except Exception as error:
         return _usage_error(error)
     return code if isinstance(code, int) else 0
+
+
+def _full_output(error: OSError) -> int:
+    """Tell that the output did not fit; what is still in its buffer goes nowhere, or Python would try it once more."""
+    with suppress(OSError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+    screen.complain(f"The output could not be written ({error.strerror}). Send it to where there is room.")
+    return 1
 
 
 def _usage_error(error: Exception) -> int:

@@ -35,11 +35,13 @@ def compare(
         str | None, typer.Option(help="The views to compare, separated by commas; every method where not given.")
     ] = None,
     folds: Annotated[
-        int | None, typer.Option(help="In how many parts the annotations are left out.", show_default=str(_FOLDS))
+        int | None,
+        typer.Option(min=2, help="In how many parts the annotations are left out.", show_default=str(_FOLDS)),
     ] = None,
     resamples: Annotated[
         int | None,
         typer.Option(
+            min=1,
             help="How many bootstrap samples the intervals are made of; with --panel-size, how often panels are drawn.",
             show_default=f"{_RESAMPLES}, or {_DRAWS} panels",
         ),
@@ -48,9 +50,10 @@ def compare(
         bool, typer.Option("--panel-size", help="Ask instead how many annotators per item are enough.")
     ] = False,
     seconds: Annotated[
-        float | None, typer.Option(help="For --panel-size: what an annotation takes an annotator; adds the cost.")
+        float | None,
+        typer.Option(min=0, help="For --panel-size: what an annotation takes an annotator; adds the cost."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="The seed of everything that is random.")] = 0,
+    seed: reading.Seed = 0,
     report: Annotated[
         list[Path] | None,
         typer.Option("--report", "--out", help="A report to write: .html (with pictures), .json or .md; repeatable."),
@@ -75,6 +78,7 @@ def compare(
         raise OptionError("--seconds gives the cost of panels: it goes with --panel-size.")
     chosen = None if views is None else reading.names_of_views(views)
     reading.keep_apart(report or [], (*votes, gold))
+    reading.check_given(gold)
     for target in report or []:
         if target.suffix.lower() not in _ENDINGS:
             raise OptionError(f"A report ends in {', '.join(_ENDINGS)}. Got {target} instead.")

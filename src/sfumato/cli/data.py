@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli import screen
-from sfumato.cli.votes import keep_apart
+from sfumato.cli.votes import Seed, keep_apart
 
 if TYPE_CHECKING:
     from sfumato.data.dataset import DataFile
@@ -140,14 +140,14 @@ def get(name: Name, json: Json = False) -> None:
 @app.command("simulate", epilog="Example: sfumato data simulate votes.csv --items 500 --annotators 30 --spammers 0.1")
 def simulate(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The file of votes to write: .csv, .parquet, .jsonl, …")],
-    items: Annotated[int, typer.Option(help="How many items.")] = 1000,
-    annotators: Annotated[int, typer.Option(help="How many annotators.")] = 20,
-    classes: Annotated[int, typer.Option(help="How many classes.")] = 3,
+    items: Annotated[int, typer.Option(min=1, help="How many items.")] = 1000,
+    annotators: Annotated[int, typer.Option(min=1, help="How many annotators.")] = 20,
+    classes: Annotated[int, typer.Option(min=2, help="How many classes.")] = 3,
     per_item: Annotated[float, typer.Option(help="How many annotators judge an item, on average.")] = 5,
     spammers: Annotated[float, typer.Option(help="The share of annotators who do not look.")] = 0.0,
     soft: Annotated[bool, typer.Option("--soft", help="Let annotators answer with distributions.")] = False,
     gold_out: Annotated[Path | None, typer.Option(help="A file for the planted classes.")] = None,
-    seed: Annotated[int, typer.Option(help="The seed of everything that is random.")] = 0,
+    seed: Seed = 0,
     json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")] = False,
 ) -> None:
     """Write simulated votes, of which the truth is known."""

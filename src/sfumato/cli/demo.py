@@ -4,13 +4,17 @@ from __future__ import annotations
 
 __all__ = ["demo", "register"]
 
+import sys
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from shutil import which
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
 
 from sfumato.cli import screen
+from sfumato.cli.votes import Seed
 from sfumato.core.origin import Origin
 
 if TYPE_CHECKING:
@@ -21,6 +25,9 @@ if TYPE_CHECKING:
 _VIEWS = ("majority", "standard", "softmax", "dawid_skene", "mace")
 _JOINED = ("standard", "softmax", "dawid_skene", "mace")
 _N_TRAIN = 1000
+_FILES = ("votes.csv", "soft.parquet", "predictions.parquet", "report.html")
+# Tells a folder that a demo may write to again from one with a user's own files of these names.
+_MARK = ".sfumato-demo"
 
 
 def register(app: typer.Typer) -> None:
@@ -30,7 +37,8 @@ def register(app: typer.Typer) -> None:
 
 def demo(
     out: Annotated[Path, typer.Option(help="The folder to write to.")] = Path("demo"),
-    seed: Annotated[int, typer.Option(help="The seed of everything that is random.")] = 0,
+    seed: Seed = 0,
+    json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON.")] = False,
 ) -> None:
     """Simulated annotators judge real images → soft labels → a small model → a report with pictures."""
     from sfumato.aggregate import centroid, dawid_skene, views
@@ -42,24 +50,27 @@ def demo(
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OptionError(f"{out} cannot be made a folder ({error.strerror}). Name another with --out.") from None
+    theirs = [name for name in _FILES if (out / name).exists()]
+    if theirs and not (out / _MARK).exists():
+        raise OptionError(f"{out} holds {', '.join(theirs)} that no demo wrote. Name another folder with --out.")
+    say, table = (_silent, _silent) if json else (screen.say, screen.table)
     with screen.working("Annotators are judging 1,797 images"):
         study = simulate_study(seed=seed)
+        write_whole(out / _MARK, "What this demo writes here, the next one writes over.\n")
         study.votes.save(out / "votes.csv")
-    screen.say(f"1. {study.votes!r} → {out / 'votes.csv'}")
+    say(f"1. {study.votes!r} → {out / 'votes.csv'}")
 
     with screen.working("Making soft labels"):
         made = views(study.votes, list(_VIEWS), seed=seed)
         made["centroid"] = centroid([made[name] for name in _JOINED]).soft_labels
         skills = dawid_skene(study.votes, seed=seed).annotators
         made["centroid"].save(out / "soft.parquet")
-    screen.say(f"2. Soft labels by {len(made)} methods; the centroid of {', '.join(_JOINED)} → {out / 'soft.parquet'}")
-    screen.table(*_view_table(study, made))
+    say(f"2. Soft labels by {len(made)} methods; the centroid of {', '.join(_JOINED)} → {out / 'soft.parquet'}")
+    table(*_view_table(study, made))
     if skills.competence is not None:
         weakest = [skills.annotators[j] for j in np.argsort(skills.competence, kind="stable")[:N_CARELESS]]
         found = len(study.careless.intersection(weakest))
-        screen.say(
-            f"   {found} of the {N_CARELESS} annotators who did not look are the {N_CARELESS} least competent.\n"
-        )
+        say(f"   {found} of the {N_CARELESS} annotators who did not look are the {N_CARELESS} least competent.\n")
 
     order = np.random.default_rng(seed).permutation(study.people.n_items)
     names = [study.people.items[row] for row in order]
@@ -70,12 +81,43 @@ def demo(
             "soft labels": fit_and_predict(study, made["centroid"], train, test),
         }
         models["soft labels"].save(out / "predictions.parquet")
-    screen.say(f"3. A linear model, trained on {len(train):,} images, tested on {len(test)}")
-    screen.table(*_model_table(study, models))
+    say(f"3. A linear model, trained on {len(train):,} images, tested on {len(test)}")
+    table(*_model_table(study, models))
 
     write_whole(out / "report.html", _page(study, made, models, seed=seed))
-    screen.say(f"4. The report with pictures: {out / 'report.html'}\n")
-    screen.say(f"Next: sfumato aggregate {out / 'votes.csv'} --method dawid_skene --out labels.csv")
+    say(f"4. The report with pictures: {out / 'report.html'}\n")
+    if json:
+        told = {"views": _as_data(*_view_table(study, made)), "models": _as_data(*_model_table(study, models))}
+        screen.say_json({"seed": seed, "files": {name: str(out / name) for name in _FILES}, **told})
+    program = _program()
+    say(f"Next: {program} aggregate {out / 'votes.csv'} --method dawid_skene --out labels.csv")
+    if find_spec("starlette") and find_spec("uvicorn"):
+        say(f"Ask people yourself: {program} collect demo")
+    else:
+        say(f'Ask people yourself: pip install "sfumato[collect]", then {program} collect demo')
+
+
+def _program() -> str:
+    """Return how this command line can be called again, whether or not its environment was activated."""
+    if which("sfumato"):
+        return "sfumato"
+    called = Path(sys.argv[0])
+    return str(called) if called.stem == "sfumato" else f"{sys.executable} -m sfumato"
+
+
+def _as_data(head: list[str], rows: list[list[str]]) -> list[dict[str, str | float | None]]:
+    """Return the rows of a table with their numbers as numbers, for machines."""
+    return [
+        {
+            head[0]: row[0],
+            **{name: None if cell == "–" else float(cell) for name, cell in zip(head[1:], row[1:], strict=True)},
+        }
+        for row in rows
+    ]
+
+
+def _silent(*_: Any, **__: Any) -> None:
+    pass
 
 
 def _view_table(study: Study, made: dict[str, SoftLabels]) -> tuple[list[str], list[list[str]]]:

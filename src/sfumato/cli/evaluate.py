@@ -13,6 +13,7 @@ import typer
 
 from sfumato.cli import screen
 from sfumato.cli.shown import check_reports, read_history, read_items
+from sfumato.cli.votes import Seed, check_given
 from sfumato.errors import InputError, OptionError
 
 if TYPE_CHECKING:
@@ -62,9 +63,9 @@ def evaluate(
         list[str] | None, typer.Option(help="A metric (accuracy_score, …) in place of the usual ones; repeatable.")
     ] = None,
     missing: Annotated[str, typer.Option(help="When tables hold different items: error, or drop.")] = "error",
-    resamples: Annotated[int, typer.Option(help="How many bootstrap samples the intervals are made of.")] = 1000,
+    resamples: Annotated[int, typer.Option(min=1, help="How many bootstrap samples the intervals are made of.")] = 1000,
     level: Annotated[float, typer.Option(help="The level of the intervals.")] = 0.95,
-    seed: Annotated[int, typer.Option(help="The seed of everything that is random.")] = 0,
+    seed: Seed = 0,
     report: Annotated[
         list[Path] | None,
         typer.Option(
@@ -90,6 +91,7 @@ def evaluate(
     check_reports(report or [], _ENDINGS)
     if figures is not None and figures.exists() and not figures.is_dir():
         raise OptionError(f"{figures} is a file; the pictures need a folder.")
+    check_given(labels, gold, votes, items)
     paths = [predictions, *(compare or [])]
     with screen.working("Reading"):
         systems = {name: _runs(path) for name, path in zip(_names(paths), paths, strict=True)}

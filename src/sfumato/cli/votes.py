@@ -9,7 +9,9 @@ __all__ = [
     "Format",
     "Item",
     "Label",
+    "Seed",
     "Votes",
+    "check_given",
     "keep_apart",
     "names_of_views",
     "read",
@@ -51,6 +53,9 @@ Duplicates = Annotated[
 ]
 
 
+Seed = Annotated[int, typer.Option(min=0, help="The seed of everything that is random.")]
+
+
 def keep_apart(written: Iterable[Path | None], given: Iterable[Path | None]) -> None:
     """Refuse to write over a file that is read, or two results to one file."""
     taken = {path.resolve(): "is one of the files that are read" for path in given if path is not None}
@@ -60,6 +65,15 @@ def keep_apart(written: Iterable[Path | None], given: Iterable[Path | None]) -> 
         if target.resolve() in taken:
             raise OptionError(f"{target} {taken[target.resolve()]}. Name another file to write to.")
         taken[target.resolve()] = "was named for another result"
+
+
+def check_given(*given: Path | None) -> None:
+    """Refuse a file that is not there before others are read, which may take long."""
+    from sfumato.tables.source import check_file
+
+    for path in given:
+        if path is not None:
+            check_file(path)
 
 
 def names_of_views(text: str) -> list[str]:

@@ -199,6 +199,31 @@ def test_many_items_are_exchanged_as_scipy_does() -> None:
     assert ours.p_value == pytest.approx(theirs.pvalue, abs=0.012)
 
 
+def test_ties_of_decimal_values_are_ties() -> None:
+    # 0.3 − 0.2 is not 0.4 − 0.3 in the computer; every pattern is as large as this one on paper.
+    assert paired_permutation_test([0.3, 0.4, 0.1], [0.2, 0.3, 0.2]).p_value == 1.0
+    rng = np.random.default_rng(0)
+    for n_items in range(2, 10):
+        a, b = rng.integers(0, 10, (2, n_items)) / 10
+        ours = paired_permutation_test(a, b).p_value
+        theirs = stats.permutation_test(
+            (a, b), lambda x, y, axis: (x - y).mean(axis=axis).round(12), permutation_type="samples", vectorized=True
+        )
+        assert ours == pytest.approx(min(theirs.pvalue, 1), abs=1e-12)
+
+
+@pytest.mark.parametrize("n_items", [1, 2, 5, 9])
+def test_the_bootstrap_says_nothing_of_too_few_items(n_items: int) -> None:
+    a, b = np.random.default_rng(0).random((2, n_items))
+    for options in ({}, {"alternative": "better"}, {"alternative": "better", "method": "berg_kirkpatrick"}):
+        found = paired_bootstrap_test(a, b, resamples=50, **options)  # type: ignore[arg-type]
+        assert math.isnan(found.p_value)
+        assert math.isnan(found.low) is math.isnan(found.high) is (n_items == 1)
+    several = paired_bootstrap_test(np.tile(a, (3, 1)), np.tile(b, (3, 1)), resamples=50)
+    assert math.isnan(several.p_value)
+    assert not math.isnan(paired_bootstrap_test(np.arange(10.0), np.zeros(10), resamples=50).p_value)
+
+
 def test_exact_exchange_of_right_and_wrong_is_mcnemars_test() -> None:
     a = np.array([1.0] * 11 + [0.0] * 3 + [1.0] * 20)
     b = np.array([0.0] * 11 + [1.0] * 3 + [1.0] * 20)

@@ -57,6 +57,7 @@ __all__ = [
     "manhattan_error_per_item",
     "mcnemar_test",
     "mean_sums",
+    "micro_f1_score",
     "paired_bootstrap_test",
     "paired_permutation_test",
     "perspectivist_distance_error",
@@ -85,6 +86,7 @@ __all__ = [
     "values_wasserstein_error_per_item",
     "wasserstein_error",
     "wasserstein_error_per_item",
+    "weighted_f1_score",
 ]
 
 from sfumato.evaluate.accuracy import accuracy_score, accuracy_score_per_item
@@ -113,7 +115,7 @@ from sfumato.evaluate.entropy_calibration import entropy_calibration_error, entr
 from sfumato.evaluate.entropy_correlation import entropy_correlation_score
 from sfumato.evaluate.error_analysis import by_correctness, largest_gaps, soft_label_kurtosis
 from sfumato.evaluate.expected_calibration import expected_calibration_error, reliability
-from sfumato.evaluate.f1 import f1_score, precision_score, recall_score
+from sfumato.evaluate.f1 import f1_score, micro_f1_score, precision_score, recall_score, weighted_f1_score
 from sfumato.evaluate.human_distance import human_distance_error, human_distance_error_per_item
 from sfumato.evaluate.jensen_shannon import jensen_shannon_divergence, jensen_shannon_divergence_per_item
 from sfumato.evaluate.kl import (

@@ -28,21 +28,29 @@ from sfumato.evaluate.systems import Systems
 
 _MARK = "baseline: "
 # In which numbers against gold people are shown as if they were a model; votes are no confidence to be calibrated.
-PEOPLE_AGAINST_GOLD = frozenset({"accuracy_score", "f1_score", "precision_score", "recall_score"})
+PEOPLE_AGAINST_GOLD = frozenset(
+    {"accuracy_score", "f1_score", "micro_f1_score", "weighted_f1_score", "precision_score", "recall_score"}
+)
+# The logit of a class that never occurs: its probability is nothing, and its logarithm is finite.
+_NEVER = 1e-12
 
 
 def baseline_rows(metric: Metric, systems: Systems) -> dict[str, Predictions]:
     """Return the baselines that say something about a metric, by the name of their row.
 
-    What needs logits has none. Uniform predictions have no most probable class, so the metrics that ask for one do
-    without them; labels smoothed from the gold are always right about the gold, so they stand beside what people say.
+    What needs logits is given the logarithms. Uniform predictions have no most probable class, so the metrics that
+    ask for one do without them; labels smoothed from the gold are always right about the gold, so they stand beside
+    what people say.
     """
-    if metric.needs == "logits":
-        return {}
     # Without soft labels only the prior of the gold classes is known; each table covers all items, as the systems do.
     labels = systems.labels if systems.labels is not None else uniform(systems.first)
     prior = None if systems.labels is not None else _one_hot(systems)
     rows: dict[str, Predictions] = {}
+    if metric.needs == "logits":
+        for name, made in (("uniform", uniform(labels)), ("class prior", class_prior(labels, reference=prior))):
+            logits = np.log(np.maximum(made.probs, _NEVER))
+            rows[_MARK + name] = Predictions.from_logits(logits, items=made.items, classes=made.classes)
+        return rows
     if metric.needs == "people":
         rows[f"{_MARK}uniform"] = uniform(labels)
     rows[f"{_MARK}class prior"] = class_prior(labels, reference=prior)

@@ -62,7 +62,8 @@ def bootstrap_interval(
 
     *values* of shape (n_items,) or (n_runs, n_items), whose mean is the number; or `Sums`, one for each run, for what
     is no mean (F1, a correlation, a calibration error). Percentile: the quantiles of the resampled numbers (Efron
-    1979); basic: those mirrored at the number itself, which takes the bias of the resampled numbers out.
+    1979); basic: those mirrored at the number itself, which takes the bias of the resampled numbers out. A single item
+    has no interval (NaN), and those of fewer than some twenty items are too narrow.
 
     >>> found = bootstrap_interval([0.0, 1.0] * 200)
     >>> found.value, 0.44 < found.low < 0.46, 0.54 < found.high < 0.56
@@ -72,6 +73,8 @@ def bootstrap_interval(
     value = float(np.mean([run.value for run in runs]))
     samples = bootstrap_samples(runs, resamples=resamples, seed=seed)
     low, high = interval_of(samples, value, level=level, method=method)
+    if runs[0].n_items == 1:
+        low = high = math.nan
     return Interval(value, low, high, level, runs[0].n_items, len(runs), resamples, method)
 
 

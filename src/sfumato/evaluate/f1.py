@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-__all__ = ["Average", "f1", "f1_score", "precision", "precision_score", "recall", "recall_score"]
+__all__ = [
+    "Average",
+    "f1",
+    "f1_score",
+    "micro_f1_score",
+    "precision",
+    "precision_score",
+    "recall",
+    "recall_score",
+    "weighted_f1_score",
+]
 
 import math
 from typing import Literal, overload
@@ -41,6 +51,24 @@ def f1_score(
     [0.667, 0.667]
     """
     return f1(confusion_matrix(predicted, gold, ties=ties), average)
+
+
+def micro_f1_score(predicted: Distributions, gold: ArrayLike | Gold, *, ties: Ties = "first") -> float:
+    """Return `f1_score` with average="micro", under a name of its own: all classes counted together, the accuracy.
+
+    >>> micro_f1_score([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.4, 0.6]], [0, 1, 1, 1])
+    0.75
+    """
+    return f1_score(predicted, gold, average="micro", ties=ties)
+
+
+def weighted_f1_score(predicted: Distributions, gold: ArrayLike | Gold, *, ties: Ties = "first") -> float:
+    """Return `f1_score` with average="weighted", under a name of its own: each class as often as it is gold.
+
+    >>> round(weighted_f1_score([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.4, 0.6]], [0, 1, 1, 1]), 6)
+    0.766667
+    """
+    return f1_score(predicted, gold, average="weighted", ties=ties)
 
 
 @overload

@@ -8,6 +8,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -115,6 +116,14 @@ _ALL = (
     Metric(
         "f1_score", f1.f1_score, "gold", "van Rijsbergen 1979, chapter 7; Wright et al. 2024, appendix C", True,
         high=1, part=confusion.confusion_part, whole=_confusion(f1.f1),
+    ),
+    Metric(
+        "micro_f1_score", f1.micro_f1_score, "gold", "van Rijsbergen 1979, chapter 7", True,
+        high=1, part=confusion.confusion_part, whole=_confusion(partial(f1.f1, average="micro")),
+    ),
+    Metric(
+        "weighted_f1_score", f1.weighted_f1_score, "gold", "van Rijsbergen 1979, chapter 7", True,
+        high=1, part=confusion.confusion_part, whole=_confusion(partial(f1.f1, average="weighted")),
     ),
     Metric(
         "precision_score", f1.precision_score, "gold", "van Rijsbergen 1979, chapter 7", True,

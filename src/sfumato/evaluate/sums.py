@@ -6,7 +6,7 @@ anew, and only the means must be made again. So a thousand resamples of any of t
 
 from __future__ import annotations
 
-__all__ = ["Sums", "accuracy_sums", "calibration_sums", "correlation_sums", "f1_sums", "mean_sums"]
+__all__ = ["Sums", "accuracy_sums", "calibration_sums", "correlation_sums", "f1_sums", "mean_sums", "ratio_sums"]
 
 import math
 from collections.abc import Callable
@@ -57,6 +57,22 @@ def mean_sums(values: ArrayLike) -> Sums:
     if array.ndim != 1 or not array.size:
         raise InputError(f"A mean needs one value per item, and one at least. Got the shape {array.shape}.")
     return Sums(array[:, None], lambda means: means[:, 0], is_mean=True)
+
+
+def ratio_sums(totals: ArrayLike, counts: ArrayLike) -> Sums:
+    """Return Σ totals / Σ counts, the mean of what some items have more of than others; both of shape (n_items,).
+
+    >>> ratio_sums([6.0, 1.0], [2, 1]).value
+    2.3333333333333335
+    """
+    columns = np.column_stack([np.asarray(totals, dtype=np.float64), np.asarray(counts, dtype=np.float64)])
+
+    def finish(means: Floats) -> Floats:
+        # Where none of the items drawn has any there is no number.
+        nothing = np.full(len(means), math.nan)
+        return np.asarray(np.divide(means[:, 0], means[:, 1], out=nothing, where=means[:, 1] > 0))
+
+    return Sums(columns, finish)
 
 
 def accuracy_sums(predicted: ArrayLike, gold: ArrayLike) -> Sums:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["fit_temperature", "fitted_temperature", "log_losses", "with_logits"]
+__all__ = ["fit_temperature", "fitted_temperature", "log_losses_per_item", "with_logits"]
 
 import math
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ from sfumato.core.predictions import Predictions
 from sfumato.core.simplex import SUM_TOLERANCE
 from sfumato.core.soft_labels import SoftLabels
 from sfumato.errors import InputError
-from sfumato.evaluate.blocks import Block, over_blocks, over_classes
+from sfumato.evaluate.blocks import Block, each_of, over_blocks, over_classes
 from sfumato.evaluate.pairing import Labels, aligned, gold_rows, labelled
 
 _Floats = NDArray[np.floating[Any]]
@@ -52,15 +52,15 @@ def fitted_temperature(logits: _Floats, labels: NDArray[Any]) -> float:
     return 1 / _minimum(_slopes(logits, labels), start)
 
 
-def log_losses(logits: _Floats, labels: NDArray[Any], temperature: float) -> float:
-    """Return the mean over items of −Σ p log softmax(logits/T)."""
+def log_losses_per_item(logits: _Floats, labels: NDArray[Any], temperature: float) -> NDArray[np.float64]:
+    """Return −Σ p log softmax(logits/T) of each item, shape (n_items,)."""
 
-    def loss(block: Block) -> float:
+    def loss(block: Block) -> NDArray[np.float64]:
         scores = block.q / temperature
         scores -= scores.max(axis=0)
-        return float((np.log(over_classes(np.exp(scores))) - _expected(scores, block)).sum())
+        return np.log(over_classes(np.exp(scores))) - _expected(scores, block)
 
-    return math.fsum(over_blocks(loss, logits, labels)) / len(logits)
+    return each_of(loss, logits, labels)
 
 
 def with_logits(logits: ArrayLike | SoftLabels, labels: Labels) -> tuple[_Floats, NDArray[Any], Sequence[str] | None]:

@@ -8,31 +8,41 @@ import os
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context
+from functools import partial
 from pathlib import Path
+from typing import get_args
 
-from sfumato.errors import OptionError, SfumatoError
+from sfumato.errors import OptionError, SfumatoError, check_choice
 from sfumato.reproduce.experiment import Experiment, Run, Size
 from sfumato.reproduce.lock import locked
 from sfumato.reproduce.results import Results
 from sfumato.reproduce.sources import fingerprint_or_missing
+from sfumato.reproduce.workers import Died, Workers
+from sfumato.train.config import Device
 
 # Done so far, of how many, and what was done last.
 Progress = Callable[[int, int, str], None]
+_DIED = (
+    "The process that computed it was ended twice, by the system or from outside. The system does so where memory runs "
+    "out: fewer jobs need less of it."
+)
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS")
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """How many runs were computed, how many were there before; a sentence for what was left out, and each failure."""
+    """How many runs were computed, how many were there before; a sentence for what was left out, and each failure.
+
+    ``again`` says which runs were begun anew because their process was ended.
+    """
 
     computed: int
     found: int
     left_out: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
+    again: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +88,11 @@ def run_all(
 
     *jobs* processes share the cores between them. Runs whose data are not on this machine are left out and told, and
     one that fails does not stop the others: what it ran into is told, and stands in ``failed`` beside the results.
+    One whose process is killed is begun anew, once.
     """
     if jobs < 1:
         raise OptionError(f"The option 'jobs' must be 1 or more. Got {jobs} instead.")
+    check_choice(device, get_args(Device), option="device")  # here: not every study looks at it
     results = Results(folder)
     known = results.known()
     wanted: dict[tuple[str, int], _Job] = {}
@@ -103,32 +115,52 @@ def run_all(
     # The longest first, so that none of them is left alone at the end.
     todo = sorted(wanted.values(), key=lambda job: -job.run.study.seconds_of(job.run.setting))
     failed: dict[str, list[str]] = {}
-    for done, (job, error) in enumerate(_computed(todo, jobs), start=1):
+    again: list[str] = []
+    done = 0
+    for job, error in _computed(todo, jobs):
+        if isinstance(error, Died):
+            again.append(f"{job.name}: the process that was at it was ended, and it was begun anew.")
+            continue
         if error:
             failed.setdefault(error, []).append(job.name)
+        done += 1
         if progress is not None:
             progress(done, len(todo), job.name)
     told = (f"{jobs[0]}{_and_more(len(jobs) - 1)}: {error}" for error, jobs in failed.items())
-    return Summary(len(todo) - sum(map(len, failed.values())), found, tuple(left_out), tuple(told))
+    return Summary(len(todo) - sum(map(len, failed.values())), found, tuple(left_out), tuple(told), tuple(again))
 
 
 def _and_more(count: int) -> str:
     return f" (and {count:,} more run{'s' if count > 1 else ''})" if count else ""
 
 
-def _computed(todo: Sequence[_Job], jobs: int) -> Iterator[tuple[_Job, str]]:
-    """Give each job with the error it ran into, or an empty text; what another process is at comes last."""
-    later: list[_Job] = []
+_Work = Callable[[Sequence[_Job], bool], Iterator[tuple[_Job, str | Died | None]]]
+
+
+def _computed(todo: Sequence[_Job], jobs: int) -> Iterator[tuple[_Job, str | Died]]:
+    """Give each job with the error it ran into, or an empty text; what another process is at comes last.
+
+    So does a job whose process was ended, when there may be memory for it; it is given for that, and once more.
+    """
+    ended: set[tuple[str, int]] = set()
+    left, wait = list(todo), False
     with _workers(min(jobs, len(todo))) as work:
-        for wait in (False, True):
-            for job, error in work(todo if not wait else later, wait):
+        while left:
+            later: list[_Job] = []
+            for job, error in work(left, wait):
+                known_by = job.run.config, job.run.seed
                 if error is None:
                     later.append(job)
-                else:
+                elif not isinstance(error, Died):
                     yield job, error
-
-
-_Work = Callable[[Sequence[_Job], bool], Iterator[tuple[_Job, str | None]]]
+                elif known_by not in ended:
+                    ended.add(known_by)
+                    later.append(job)
+                    yield job, error
+                else:
+                    Results(job.folder).note_failure(job.run, f"{job.name}\n{job.run.setting}\n\n{_DIED}")
+                    yield job, _DIED
+            left, wait = later, True
 
 
 @contextmanager
@@ -136,19 +168,8 @@ def _workers(count: int) -> Iterator[_Work]:
     if count <= 1:
         yield lambda todo, wait: ((job, _compute(job, wait)) for job in todo)
         return
-    with _threads(max(1, _n_cores() // count)):
-        # Fresh processes: a fork would inherit the threads of torch and polars in whatever state they are.
-        pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"))
-
-        def work(todo: Sequence[_Job], wait: bool) -> Iterator[tuple[_Job, str | None]]:
-            begun = {pool.submit(_compute, job, wait): job for job in todo}
-            for future in as_completed(begun):
-                yield begun[future], future.result()
-
-        try:
-            yield work
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+    with _threads(max(1, _n_cores() // count)), Workers(count) as workers:
+        yield lambda todo, wait: workers.each(partial(_compute, wait=wait), todo)
 
 
 def _compute(job: _Job, wait: bool) -> str | None:

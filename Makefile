@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint docs bench clean
+.PHONY: demo test coverage lint docs bench clean
 
 demo: .venv/.demo          ## the whole path on embedded data: votes, soft labels, a model, a report
 	$(BIN)/sfumato demo
@@ -10,6 +10,9 @@ demo: .venv/.demo          ## the whole path on embedded data: votes, soft label
 # Test files run side by side, each process on one thread: more would only wait for each other.
 test: .venv/.dev           ## all tests and every example in the documentation
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
+
+coverage: .venv/.dev       ## the tests of the core, which must reach every line and branch of it
+	$(BIN)/python -m pytest tests/core src/sfumato/core --cov=sfumato.core --cov-report=term-missing:skip-covered --cov-fail-under=100
 
 lint: .venv/.dev           ## style, types, and which room may import which
 	$(BIN)/ruff check src tests bench docs

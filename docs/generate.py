@@ -1,4 +1,4 @@
-"""Write the generated pages of docs/reference/: the commands, and every public name with its first line.
+"""Write the generated pages of docs/reference/: commands, settings, studies, and every public name with its first line.
 
 `make docs` runs this; a test fails when a page is not what this would write.
 """
@@ -6,10 +6,13 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import fields
+import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -20,6 +23,7 @@ ROOMS = (
     "sfumato.data",
     "sfumato.evaluate",
     "sfumato.train",
+    "sfumato.train.losses",
     "sfumato.reproduce",
     "sfumato.errors",
 )
@@ -31,6 +35,7 @@ def pages() -> dict[str, str]:
     return {
         "commands.md": HEAD + commands_page(),
         "names.md": HEAD + names_page(),
+        "settings.md": HEAD + settings_page(),
         "studies.md": HEAD + studies_page(),
     }
 
@@ -63,8 +68,60 @@ def names_page() -> str:
                 continue
             value = getattr(module, name)
             signature = f"({', '.join(_parameters(value))})" if inspect.isfunction(value) else ""
-            lines.append(f"| `{name}{signature}` | {_one_line(inspect.getdoc(value)).replace('|', chr(92) + '|')} |")
+            lines.append(f"| `{name}{signature}` | {_about(value).replace('|', chr(92) + '|')} |")
     return "\n".join(lines) + "\n"
+
+
+def settings_page() -> str:
+    from sfumato.data import places
+    from sfumato.train.config import Config
+
+    lines = [
+        "# Settings",
+        "",
+        "What a configuration of `sfumato train` may set (in TOML, or as `--set loop.epochs=3`), and the environment.",
+    ]
+    tables = [("", Config()), *((each.name, getattr(Config(), each.name)) for each in fields(Config))]
+    for name, table in tables:
+        if not is_dataclass(table):
+            continue
+        said = (inspect.getdoc(type(table)) or "").partition("\n\n>>>")[0].split("\n\n")
+        lines += ["", f"## `[{name}]`" if name else "## At the top", "", *_paragraphs(said)]
+        lines += ["| setting | takes | default |", "|---|---|---|"]
+        hints = get_type_hints(type(table))
+        for each in fields(table):
+            value = getattr(table, each.name)
+            if not is_dataclass(value):
+                path = f"{name}.{each.name}" if name else each.name
+                lines.append(f"| `{path}` | {_takes(hints[each.name])} | {_as_toml(value)} |")
+    lines += ["", "## Environment", "", *_paragraphs((inspect.getdoc(places) or "").split("\n\n"))]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _takes(hint: Any) -> str:
+    """Return in words what a setting of this type takes."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return ", ".join(f"`{each}`" for each in inner)
+    if origin is tuple:
+        return f"a list of: {_takes(inner[0])}"
+    if origin in (Union, UnionType):
+        return " or ".join(_takes(each) for each in inner if each is not type(None)) + ", or nothing"
+    if origin is not None:
+        return "a table of settings"
+    return {str: "text", int: "a whole number", float: "a number", bool: "`true` or `false`"}[hint]
+
+
+def _as_toml(value: Any) -> str:
+    if value is None or value == {}:
+        return ""
+    return f"`{json.dumps(list(value) if isinstance(value, tuple) else value)}`"
+
+
+def _about(value: Any) -> str:
+    if isinstance(value, Mapping):  # a registry, whose own documentation would be that of any dict
+        return f"By name: {', '.join(f'`{key}`' for key in value)}."
+    return _one_line(inspect.getdoc(value))
 
 
 def studies_page() -> str:

@@ -156,3 +156,13 @@ def test_the_agreement_of_each_item_is_that_of_its_pairs(soft: bool) -> None:
         pairs = [float(p @ q) for p, q in permutations(said, 2)]
         assert found[item] == pytest.approx(np.mean(pairs) if pairs else math.nan, nan_ok=True)
     assert np.nanmean(found) == pytest.approx(observed_agreement_score(votes))
+
+
+def test_classes_without_values_have_no_interval_coefficient() -> None:
+    votes = Annotations.from_rows(list("aabb"), list("xyxy"), ["no", "yes", "yes", "yes"])
+    found = resampled_agreement(votes, resamples=2)
+    assert list(found) == [
+        "observed_agreement_score", "fleiss_kappa_score", "krippendorff_alpha_score",
+        "krippendorff_alpha_score (ordinal)",
+    ]  # fmt: skip
+    assert found["observed_agreement_score"][0] == 0.5

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -33,6 +34,11 @@ def test_numbers_are_found_by_name_and_by_what_they_describe() -> None:
     for key in ("f1_score", ("accuracy_score", "mace"), ("soft_cross_entropy_loss", "dawid_skene")):
         with pytest.raises(KeyError):
             report[key]  # type: ignore[index]
+
+
+def test_a_saved_report_is_loaded_as_it_was(tmp_path: Path) -> None:
+    sample().save(tmp_path / "report.json")
+    assert Report.load(tmp_path / "report.json") == sample()
 
 
 def test_names_and_rows_keep_their_order() -> None:

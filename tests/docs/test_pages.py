@@ -70,6 +70,32 @@ def test_every_method_is_told_of_on_the_page_of_its_room() -> None:
     assert [name for name in METHODS if f"`{name}`" not in page] == []
 
 
+def test_every_setting_is_told_of() -> None:
+    from dataclasses import fields, is_dataclass
+
+    from sfumato.train.config import Config
+
+    page = (ROOT / "docs" / "reference" / "settings.md").read_text()
+    for table in fields(Config):
+        default = getattr(Config(), table.name)
+        inner = [f"{table.name}.{each.name}" for each in fields(default)] if is_dataclass(default) else [table.name]
+        assert [path for path in inner if f"| `{path}` |" not in page] == []
+        if is_dataclass(default):  # a name that says nothing to whoever meets it first is explained above the table
+            said = type(default).__doc__ or ""
+            assert [
+                each.name for each in fields(default)
+                if f"``{each.name}``" not in said and each.name not in ("name", "options", "kind", "epochs", "device")
+                and each.name != "learning_rate"
+            ] == []  # fmt: skip
+    source = "".join(path.read_text() for path in (ROOT / "src").rglob("*.py"))
+    assert [name for name in set(re.findall(r'"(SFUMATO_[A-Z]+)"', source)) if name not in page] == []
+
+
+def test_no_name_is_told_of_in_the_words_of_a_builtin() -> None:
+    page = (ROOT / "docs" / "reference" / "names.md").read_text()
+    assert [kind for kind in (dict, tuple, str, int, float) if (kind.__doc__ or "").splitlines()[0] in page] == []
+
+
 def test_every_data_set_and_format_is_told_of() -> None:
     from sfumato import data
     from sfumato.tables.formats import FORMATS

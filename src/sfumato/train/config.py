@@ -49,11 +49,12 @@ Service = Literal["tensorboard", "wandb", "mlflow"]
 class DataConfig:
     """Where items and labels come from: files (``items``, ``soft``, ``gold``, ``votes``), or a public ``set``.
 
-    Of a public set, ``view`` says which soft labels to make of its annotations. ``split`` names the column of the
-    items file that says train, dev or test; without it, ``dev_share`` and ``test_share`` of the items are drawn with
-    ``split_seed``, the same share of each class where ``balanced``. ``missing`` says what to do with items without a
-    label and labels without an item: stop, or leave them out and say how many. ``limit`` takes only the first items
-    of each split, to try something out.
+    ``classes`` gives the classes and their order, where they are not those of the labels. Of a public set, ``view``
+    says which soft labels to make of its annotations. ``split`` names the column of the items file that says train,
+    dev or test; without it, ``dev_share`` and ``test_share`` of the items are drawn with ``split_seed``, the same
+    share of each class where ``balanced``. ``missing`` says what to do with items without a label and labels
+    without an item: stop, or leave them out and say how many. ``limit`` takes only the first items of each split,
+    to try something out.
     """
 
     items: str | None = None
@@ -98,7 +99,11 @@ class LossConfig:
 
 @dataclass(frozen=True)
 class OptimizerConfig:
-    """What turns gradients into steps. ``momentum`` and ``nesterov`` are those of sgd, ``betas`` those of adam."""
+    """What turns gradients into steps.
+
+    ``weight_decay`` is added to the gradient by adam and sgd, and taken from the weights by adamw. ``momentum`` and
+    ``nesterov`` are those of sgd, ``betas`` those of adam and adamw.
+    """
 
     name: Optimizer = "adamw"
     learning_rate: float = 1e-3
@@ -127,10 +132,11 @@ class LoopConfig:
     """The loop itself. ``batch_size`` are the examples of one step, over all processes and parts.
 
     ``parts`` cuts each step into that many pieces, one after another, with the same result and less memory.
-    ``clip`` bounds the norm of the gradient. ``metric`` chooses the best epoch on the dev split; after ``patience``
-    epochs without a better one the run stops. ``keep`` says which weights come out: those of the best epoch or of
-    the last. ``log_every`` is the number of steps between two lines of the history (0: one line per epoch).
-    ``log_to`` names services that are told too.
+    ``clip`` bounds the norm of the gradient, ``precision`` is that of the multiplications, and ``workers`` are the
+    processes that make batches (0: none but the one that trains). ``metric`` chooses the best epoch on the dev
+    split; after ``patience`` epochs without a better one the run stops. ``keep`` says which weights come out: those
+    of the best epoch or of the last. ``log_every`` is the number of steps between two lines of the history (0: one
+    line per epoch). ``log_to`` names services that are told too.
     """
 
     epochs: int = 10

@@ -95,7 +95,7 @@ def test_a_new_study_is_written_and_never_overwritten(capsys: pytest.CaptureFixt
     assert "yes and no" in capsys.readouterr().err
     assert run(["collect", "new", "plants", "--items", "photos"]) == 0
     assert read_study(Path("plants")).title == "plants"
-    capsys.readouterr()
+    assert "photos does not exist yet: put the items there" in capsys.readouterr().err
     before = Path("animals/study.toml").read_text()
     assert run(["collect", "new", "animals"]) == 2
     assert "exists" in capsys.readouterr().err

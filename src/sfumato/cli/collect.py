@@ -135,6 +135,9 @@ def new(
     screen.say(f"→ {folder / 'study.toml'}")
     if classes is None:
         screen.note("The classes are yes and no; write your own into [study].")
+    source = items or folder / "items"
+    if not source.exists():
+        screen.note(f"{source} does not exist yet: put the items there, a folder of files or a table of texts.")
     screen.say(f"Start it with: sfumato collect start {folder}")
 
 

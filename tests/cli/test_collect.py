@@ -120,6 +120,7 @@ def test_a_new_study_is_written_and_never_overwritten(capsys: pytest.CaptureFixt
         (["start", "texts.csv", "--study", "animals", "--panel", "9"], "its panel is 2"),
         (["start", "other.csv", "--study", "animals"], "for the items"),
         (["start", "animals", "--public-url", "example.org"], "must begin with https://"),
+        (["start", "animals", "--public-url", "https://example.org/study1/"], "must end with the host"),
         (["status", "empty"], "collect new empty"),
         (["status", "nowhere"], "collect new nowhere"),
         (["status", "unstarted"], "holds no answers yet"),
@@ -262,7 +263,21 @@ def test_backup_restore_and_delete(
     assert [each["platform_id"] for each in json.loads(capsys.readouterr().out)] == ["pid-ann", "pid-bob"]
 
 
-def test_invitations_are_found_by_name_and_do_not_hold_it(animals: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rules_that_wait_for_who_hands_in_are_no_remark_before(
+    animals: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = SqliteStore(animals / "study.sqlite")
+    for person in store.people():
+        store.mark(person.id, "finished", None).result()
+    store.close()
+    capsys.readouterr()
+    assert run(["collect", "export", "animals", "-o", "soft.csv"]) == 0
+    assert "have not run yet" not in capsys.readouterr().err
+
+
+def test_invitations_are_found_by_name_and_do_not_hold_it(
+    animals: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = (animals / "study.toml").read_text()
     (animals / "study.toml").write_text(text.replace('kind = "prolific"', 'kind = "invitation"'))
     Path("names.txt").write_text("ann@example.org\n\nbob@example.org\n")
@@ -275,6 +290,12 @@ def test_invitations_are_found_by_name_and_do_not_hold_it(animals: Path, capsys:
     assert "example" not in links[0]["invitation"]
     assert run(["collect", "invite", "animals", "ann@example.org", "-o", "again.csv", *url]) == 0
     assert rows_of("again.csv") == links[:1]
+    capsys.readouterr()
+    monkeypatch.setenv("COLUMNS", "40")
+    assert run(["collect", "invite", "animals", "ann@example.org", *url]) == 0
+    # A link in one piece, however narrow the terminal is.
+    assert links[0]["link"] in capsys.readouterr().out
+    assert run(["collect", "invite", "animals", "ann@example.org", "--url", "https://example.org/a"]) == 2
     assert run(["collect", "invite", "animals"]) == 2
     store = SqliteStore(animals / "study.sqlite")
     invited = Contact("cem", "invitation", links[0]["invitation"], "", {}, 5)

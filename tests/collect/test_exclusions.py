@@ -109,7 +109,7 @@ def rule_cases() -> dict[str, tuple[str, Callable, str]]:
             field.says("ann", item, field.top2("ship", 60))
 
     return {
-        "checks": ("checks_wrong_above = 0", wrong_check, "1 attention checks failed, more than 0"),
+        "checks": ("checks_wrong_above = 0", wrong_check, "1 attention check failed, more than 0"),
         "quick": ("median_seconds_below = 2.0", quick, "1.5 seconds per item at the median, less than 2"),
         "changed": ("repeats_changed_above = 0.4", changed, "1 of 2 repeated items got another class, more than 40%"),
         "same": ("same_class_above = 0.9", same, "3 of 3 answers name the same class, more than 90%"),

@@ -158,7 +158,7 @@ def test_no_export_holds_an_id_of_a_platform(make_field: Callable) -> None:
 
 def test_nothing_to_export(make_field: Callable) -> None:
     field = make_field()
-    with pytest.raises(InputError, match="no answers to export: 0 people have come"):
+    with pytest.raises(InputError, match="no answers to export: nobody has come yet"):
         soft_of(field)
     field.says("ann", "a", field.top2("deer", 60))
     with pytest.raises(OptionError, match=r"redistribute\.use"):

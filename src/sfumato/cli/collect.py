@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli import collect_files, collect_people, screen
-from sfumato.cli.collect_study import StudyPath, counted, opened
+from sfumato.cli.collect_study import StudyPath, check_address, counted, opened
 from sfumato.errors import InputError, OptionError
 
 if TYPE_CHECKING:
@@ -203,8 +203,8 @@ def _serve(folder: Path, host: str, port: int, public_url: str, behind_proxy: bo
     from sfumato.collect.server import serve
     from sfumato.collect.study_file import read_study
 
-    if public_url and not public_url.startswith(("https://", "http://")):
-        raise OptionError(f"--public-url must begin with https:// or http://. Got {public_url!r} instead.")
+    if public_url:
+        check_address(public_url, "--public-url")
     declared = read_study(folder)
     # Read when somebody hands in, long after the start: told now where it cannot be.
     reference_of(declared)

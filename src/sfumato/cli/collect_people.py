@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli import screen
-from sfumato.cli.collect_study import StudyPath, counted, note_old_rules, opened
+from sfumato.cli.collect_study import StudyPath, check_address, counted, note_old_rules, opened
 from sfumato.errors import InputError, OptionError, check_choice
 
 if TYPE_CHECKING:
@@ -57,10 +57,16 @@ def invite(
     told = [*(people or []), *_names_in(names)]
     if not told:
         raise OptionError("Say whom to invite: names, or --names with a file of them.")
+    check_address(url, "--url")
     secrets = read_secrets(declared.folder)
     invited = {name: _invitation_of(secrets.key("invitation name"), name) for name in told}
     rows = [[name, known, f"{url.rstrip('/')}/i/{secrets.invitation(known)}"] for name, known in invited.items()]
-    _give(["name", "invitation", "link"], rows, out, left=3)
+    if out is not None:
+        _give(["name", "invitation", "link"], rows, out)
+        return
+    for row in rows:
+        # Not as a table: a link that is broken into lines leads nowhere.
+        screen.say("  ".join(row))
 
 
 def exclude(study: StudyPath, json: Json = False) -> None:

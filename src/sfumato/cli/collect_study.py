@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["StudyPath", "counted", "note_old_rules", "opened"]
+__all__ = ["StudyPath", "check_address", "counted", "note_old_rules", "opened"]
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli import screen
-from sfumato.errors import InputError
+from sfumato.errors import InputError, OptionError
 
 if TYPE_CHECKING:
     from sfumato.collect.sqlite_store import SqliteStore
@@ -38,11 +38,23 @@ def opened(path: Path) -> Iterator[tuple[Study, SqliteStore]]:
         store.close()
 
 
+def check_address(url: str, option: str) -> None:
+    """Refuse what addresses of a study cannot begin with."""
+    if not url.startswith(("https://", "http://")):
+        raise OptionError(f"{option} must begin with https:// or http://. Got {url!r} instead.")
+    if url.rstrip("/").count("/") > 2 or "?" in url or "#" in url:
+        raise OptionError(
+            f"{option} must end with the host: the pages of a study name each other from there. Got {url!r} instead. "
+            "Give each study a host of its own, such as https://study1.example.org, or a port of its own."
+        )
+
+
 def note_old_rules(study: Study, store: SqliteStore) -> None:
     """Remark it where what is left out or not paid was decided by other rules than study.toml declares now."""
     from sfumato.collect.exclusions import rules_have_run
 
-    if not rules_have_run(study, store):
+    handed_in = any(person.finished_at is not None for person in store.people())
+    if handed_in and not rules_have_run(study, store):
         screen.note(
             "The exclusion rules of study.toml have not run yet. Run them with: "
             f"sfumato collect exclude {study.folder.name}"

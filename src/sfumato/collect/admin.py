@@ -199,7 +199,9 @@ class Admin:
             _, told = await process.communicate()
         if process.returncode != 0:
             clear()
-            raise Refusal(409, "export", re.sub(r"\s+", " ", told.decode(errors="replace")).strip()[-500:])
+            # What went wrong, without the remarks before it.
+            said = re.sub(r"\s+", " ", re.sub(r"(?m)^note .*$", "", told.decode(errors="replace"))).strip()
+            raise Refusal(409, "export", said.removeprefix("error ")[-500:])
         stem = re.sub(r"[^A-Za-z0-9]+", "-", self._desk.study.title).strip("-").lower() or "study"
         return FileResponse(
             folder / name, media_type=media_type, filename=f"{stem}-{name}", background=BackgroundTask(clear)

@@ -244,30 +244,36 @@ def _reasons(person: str, rules: Rules, seen: _Seen) -> list[str]:
     enough = seen.answers >= rules.least_answers
     accuracy = seen.right / seen.judged if seen.judged else None
     if 0 <= rules.contradictions_above < seen.contradictions:
-        found.append(f"{seen.contradictions} answers contradict themselves, more than {rules.contradictions_above}")
+        said = _counted(seen.contradictions, "answer contradicts itself", "answers contradict themselves")
+        found.append(f"{said}, more than {rules.contradictions_above}")
     if seen.contradictions and accuracy is not None and accuracy < rules.accuracy_below_after_contradiction:
         limit = rules.accuracy_below_after_contradiction
         found.append(f"an answer contradicts itself, and {accuracy:.0%} are right, less than {limit:.0%}")
     if enough and accuracy is not None and accuracy < rules.accuracy_below:
         found.append(f"{accuracy:.0%} of the answers are right, less than {rules.accuracy_below:.0%}")
     if 0 <= rules.checks_wrong_above < seen.checks_wrong:
-        found.append(f"{seen.checks_wrong} attention checks failed, more than {rules.checks_wrong_above}")
+        said = _counted(seen.checks_wrong, "attention check", "attention checks")
+        found.append(f"{said} failed, more than {rules.checks_wrong_above}")
     if enough and seen.median_seconds is not None and seen.median_seconds < rules.median_seconds_below:
         limit = rules.median_seconds_below
         found.append(f"{seen.median_seconds:.1f} seconds per item at the median, less than {limit:g}")
     if seen.repeats and seen.changed / seen.repeats > rules.repeats_changed_above:
         found.append(
-            f"{seen.changed} of {seen.repeats} repeated items got another class, "
+            f"{seen.changed} of {_counted(seen.repeats, 'repeated item', 'repeated items')} got another class, "
             f"more than {rules.repeats_changed_above:.0%}"
         )
     if enough and seen.answers and seen.most_of_one_class / seen.answers > rules.same_class_above:
         found.append(
-            f"{seen.most_of_one_class} of {seen.answers} answers name the same class, "
+            f"{seen.most_of_one_class} of {_counted(seen.answers, 'answer', 'answers')} name the same class, "
             f"more than {rules.same_class_above:.0%}"
         )
     if person in rules.people:
         found.append("named in study.toml")
     return found
+
+
+def _counted(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
 
 
 def reference_of(study: Study) -> dict[str, str]:

@@ -73,8 +73,7 @@ def annotations_of_study(study: Study, store: Store, rule: Redistribution, chose
 
     labels = labels_of(chosen_answers(store, chosen), study.class_names, rule, as_published=chosen.as_published)
     if not len(labels.probs):
-        out = "" if chosen.left_out else f" {len(store.left_out()):,} are left out by the exclusion rules (--left-out)."
-        raise InputError(f"There are no answers to export: {len(store.people()):,} people have come.{out}")
+        raise InputError(f"There are no answers to export: {_why_none(store, chosen)}")
     annotation, label = np.nonzero(labels.probs)
     hard = len(annotation) == len(labels.probs)
     return Annotations.from_codes(
@@ -83,6 +82,20 @@ def annotations_of_study(study: Study, store: Store, rule: Redistribution, chose
         annotation=None if hard else annotation,
         items=labels.items, annotators=labels.people, classes=study.class_names,
     )  # fmt: skip
+
+
+def _why_none(store: Store, chosen: Chosen) -> str:
+    people = store.people()
+    if not people:
+        return "nobody has come yet."
+    came = "1 person has come" if len(people) == 1 else f"{len(people):,} people have come"
+    out = 0 if chosen.left_out else len(store.left_out())
+    if out:
+        verb = "is" if out == 1 else "are"
+        return f"{came}, and {out:,} of them {verb} left out by the exclusion rules (--left-out)."
+    if chosen.finished and not any(person.finished_at is not None for person in people):
+        return f"{came}, and nobody has handed in yet."
+    return f"{came}, and nobody has answered an item yet."
 
 
 def response_records(store: Store) -> Iterator[dict[str, Any]]:

@@ -144,3 +144,12 @@ def test_downloads_are_what_the_command_exports(answered):
     rows = [json.loads(line) for line in reply.text.splitlines()]
     assert len(rows) == 8
     assert admin.client.get("/admin/download/secret.json").status_code == 404
+
+
+def test_a_download_of_nothing_is_one_sentence(opened):
+    this = opened()
+    text = commented(title="Animals", classes=this.study.class_names, source="items.csv")
+    (this.study.folder / "study.toml").write_text(text, encoding="utf-8")
+    reply = AdminBrowser(this).client.get("/admin/download/votes.csv")
+    assert reply.status_code == 409
+    assert "<p>There are no answers to export: nobody has come yet.</p>" in reply.text

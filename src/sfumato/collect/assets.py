@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = ["Assets"]
 
+import gzip
 import hashlib
 import re
 from pathlib import Path
@@ -29,6 +30,8 @@ class Assets:
         for name, data in self._files.items():
             digest.update(name.encode() + b"\0" + data + b"\0")
         self.version = digest.hexdigest()
+        # Nothing in them is secret, so that their length may tell what is in them; the pages hold tokens, and are not.
+        self._packed = {name: gzip.compress(data, 9, mtime=0) for name, data in self._files.items()}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer ``/static/{version}/{name}``; a page of an older version gets the newest file, which is not kept."""
@@ -37,11 +40,17 @@ class Assets:
         if data is None:
             raise HTTPException(404)
         headers = {
-            "cache-control": "public, max-age=31536000, immutable" if asked["version"] == self.version else "no-store"
+            "cache-control": "public, max-age=31536000, immutable" if asked["version"] == self.version else "no-store",
+            "vary": "accept-encoding",
         }
+        told = next((value for name, value in scope["headers"] if name == b"accept-encoding"), b"")
+        if _GZIP.search(told):
+            data = self._packed[asked["name"]]
+            headers["content-encoding"] = "gzip"
         await Response(data, media_type=_TYPES[Path(asked["name"]).suffix], headers=headers)(scope, receive, send)
 
 
+_GZIP = re.compile(rb"\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))")
 # Texts and patterns stay as they are; around the signs between them a space says nothing.
 _SIGNS = re.compile(r'("[^"\n]*"|`[^`]*`|/(?![*/ ])[^/\n]+/)|\s*([{}()\[\];,:?=<>&|!*])\s*')
 

@@ -343,6 +343,9 @@ def test_chips_are_a_histogram_by_hand(serve: Serve, look: Look) -> None:
     expect(_problems(page)).to_have_text("Please place all chips. Left: 3.")
     _row(page, "circle").locator(".amount").fill("17")
     expect(_problems(page)).to_have_text("These are too many chips. Please take some back: 1.")
+    # More chips than there are is too many chips, and no other fault.
+    _row(page, "circle").locator(".amount").fill("25")
+    expect(_problems(page)).to_have_text("These are too many chips. Please take some back: 9.")
     _row(page, "circle").locator(".amount").fill("16")
     page.locator("#next").click()
     _place(page, "2 of 4")
@@ -399,3 +402,15 @@ def test_of_a_thousand_classes_a_part_of_the_name_is_enough(serve: Serve, look: 
     _sent(page)
     answer = study.answers()[0]
     assert (answer["top"], answer["second"], len(answer["impossible"])) == ("fin whale 1", "Ährenfisch 0", 998)
+    # The very name comes first; a class is ruled out by search as well, before there is a second choice.
+    page.keyboard.press("/")
+    page.keyboard.type("house finch 2")
+    expect(options.first).to_have_text("house finch 2")
+    page.keyboard.press("Enter")
+    page.locator("#search").fill("red oak 7")
+    page.keyboard.press("Shift+Enter")
+    expect(page.locator("[name=impossible][value='red oak 7']")).to_be_checked()
+    page.locator("#search").fill("red oak 8")
+    options.first.locator(".not").click()
+    expect(page.locator("[name=impossible]:checked")).to_have_count(2)
+    expect(page.locator("[name=second]:checked")).to_have_count(0)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Request, expect
 
 from sfumato.collect import languages
 from sfumato.collect.study import Batches, Instructions, Items, Platform, StudyClass
@@ -140,7 +140,7 @@ def test_the_pages_beside_the_way_are_for_everybody(serve: Serve, look: Look, wh
     page.goto(study.address)
     page.get_by_role("button", name="I do not agree").click()
     expect(page.get_by_role("heading", name="Thank you for your time")).to_be_visible()
-    _is_for_everybody(page, "screened out")
+    _is_for_everybody(page, "not agreed")
     page.goto(f"{study.address}/nowhere")
     expect(page.get_by_role("heading", name="Nothing here")).to_be_visible()
     _is_for_everybody(page, "trouble")
@@ -280,17 +280,51 @@ def test_sounds_and_films_have_the_controls_of_the_browser(serve: Serve, look: L
     expect(page.get_by_role("heading", name="That was the last one")).to_be_visible()
 
 
-def test_a_page_to_answer_on_is_light(serve: Serve, look: Look) -> None:
-    """The mode that needs most, ten classes, 27 items: HTML, CSS and JavaScript, before anything compresses them."""
-    names = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
-    study = serve(classes=names, n_items=27, batches=Batches(size=27))
-    page = look()
-    sizes: dict[str, int] = {}
-    page.on(
-        "response",
-        lambda reply: sizes.update({reply.url: len(reply.body())}) if re.search(r"/item|/static/", reply.url) else None,
+def test_what_cannot_be_played_is_said(serve: Serve, look: Look, tmp_path: Path) -> None:
+    folder = tmp_path / "sounds"
+    folder.mkdir()
+    for name in ("one.wav", "two.wav"):
+        (folder / name).write_bytes(b"this is no sound")
+    study = serve(items=Items(source=str(folder)), mode="hard")
+    page = look(quiet=False)
+    page.goto(study.address)
+    for n in (1, 2):
+        expect(page.locator("#place")).to_have_text(f"{n} of 2")
+        # Once, drawn by the server as well as by the script.
+        expect(page.locator("#item .problems")).to_have_text(re.compile("^This cannot be shown or played here"))
+        page.keyboard.press("Digit1")
+        page.keyboard.press("Enter")
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 560), (320, 568), (320, 480)])
+def test_the_item_stays_in_sight_on_a_short_phone(serve: Serve, look: Look, width: int, height: int) -> None:
+    study = serve(classes=[f"class {n}" for n in range(12)])
+    page = look(width, height)
+    page.goto(study.address)
+    page.locator(".class").last.scroll_into_view_if_needed()
+    box = page.locator("#item img").bounding_box()
+    assert box is not None
+    assert box["y"] >= 0
+    assert box["height"] > 60
+    # And leaves most of the screen to the answer.
+    assert box["y"] + box["height"] < 0.35 * height
+    rows = page.locator(".class").last.bounding_box()
+    assert rows is not None
+    assert rows["y"] >= box["y"] + box["height"]
+
+
+@pytest.mark.parametrize("mode", ["top2", "chips"])
+def test_a_page_to_answer_on_is_light(serve: Serve, look: Look, mode: str) -> None:
+    """The modes that need most, as many classes as have buttons, in the longer language: what is sent on the wire."""
+    names = [f"Klasse Nummer {n}" for n in range(24)]
+    study = serve(
+        classes=names, n_items=27, batches=Batches(size=27), mode=mode, language="de", person="third", contact="a@b.de"
     )
+    page = look()
+    sent: list[Request] = []
+    page.on("requestfinished", lambda each: sent.append(each) if re.search(r"/item|/static/", each.url) else None)
     page.goto(study.address)
     page.wait_for_load_state("networkidle")
+    sizes = {each.url: each.sizes()["responseBodySize"] for each in sent}
     assert len(sizes) > 10
-    assert sum(sizes.values()) <= 50 * 1024, sizes
+    assert 20 * 1024 < sum(sizes.values()) <= 50 * 1024, sizes

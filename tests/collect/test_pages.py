@@ -113,3 +113,32 @@ def test_a_version_of_the_static_files_has_its_own_address() -> None:
     assert assets.version == Assets().version
     page = _item(_study(), _place())
     assert page.count(f"/static/{assets.version}/") == 2
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+@pytest.mark.parametrize("mode", get_args(Mode))
+def test_the_instructions_ask_for_the_view_that_the_items_ask_for(mode: Any, code: str) -> None:
+    told = [
+        Pages(_study(mode=mode, language=code, person=person)).instructions(csrf="c").partition('class="how"')[2]
+        for person in ("first", "third")
+    ]
+    assert told[0] != told[1]
+    assert (mode == "hard") or re.search("100|many people|viele Menschen", told[1])
+
+
+@pytest.mark.parametrize("person", ["first", "third"])
+def test_the_instructions_know_sums_that_may_stay_open(person: Any) -> None:
+    exact, open_sum = (
+        Pages(_study(mode="sliders", person=person, sliders_sum=total)).instructions(csrf="c")
+        for total in ("exact", "at_most")
+    )
+    assert ("must make 100" in exact, "must make 100" in open_sum) == (True, False)
+    assert "may be less than 100" in open_sum
+
+
+def test_the_preview_shows_what_the_task_is() -> None:
+    page = Pages(_study(consent=Consent(text="Some pictures are of spiders."), question="Which is it?")).preview()
+    assert "Some pictures are of spiders." in page
+    assert "Which is it?" in page
+    assert page.count("<dt ") == 2
+    assert _EVIL not in page

@@ -22,10 +22,13 @@ Reason = Literal["paused", "closed", "full", "busy"]
 _MANY = 24
 # The words that the scripts say; *mode* words only where that mode is asked.
 _SAID = {
-    "item": ("audio", "video", "image", "unsaid", "unkept", "ruled_out", "take_over", "found", "not_found"),
+    "item": (
+        "audio", "video", "image", "broken", "unsaid", "unkept", "ruled_out", "take_over", "found", "not_found",
+        "impossible_short",
+    ),
     "saving": ("waiting", "stuck", "memory", "refused", "reload", "paused"),
     "finish": ("missing", "wait"),
-}
+}  # fmt: skip
 _OF_MODE: dict[Mode, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "hard": ((), ("top",)),
     "top1": (("rule", "nothing", "over", "begin", "stated"), ("top", "top_percent")),
@@ -96,7 +99,7 @@ class Pages:
         """
         shown = examples or {}
         return self._page(
-            "instructions", self._words("instructions.heading"), csrf=csrf, quiz=quiz, examples=shown,
+            "instructions", self._words("instructions.heading"), csrf=csrf, quiz=quiz, examples=shown, how=self._how,
             described=self._study.classes if shown or any(each.description for each in self._study.classes) else (),
         )  # fmt: skip
 
@@ -156,13 +159,20 @@ class Pages:
         """Return the page of a person whom the study is not for."""
         return self._end("screened", code, link, None)
 
+    def declined(self) -> str:
+        """Return the page of a person who did not agree to take part; what to do next is up to their platform."""
+        words, kind = self._words, self._study.platform.kind
+        more = f" {words(f'declined.{kind}')}" if kind in ("prolific", "mturk") else ""
+        return self._page("notice", words("declined.heading"), text=words("declined.text") + more)
+
     def closed(self, reason: Reason) -> str:
         """Return the page of a study that takes no answers just now, or no more."""
         return self._notice(reason)
 
     def preview(self) -> str:
         """Return what is shown before a task is accepted on the platform."""
-        return self._notice("preview")
+        question = self._study.question or self._words(f"{self._study.person}.question")
+        return self._page("preview", self._words("notice.preview.heading"), question=question, how=self._how)
 
     def trouble(self, status: int, message: str = "") -> str:
         """Return the page of an error: nothing there, the visit has ended, too many requests, or our fault.
@@ -172,6 +182,13 @@ class Pages:
         kind = {404: "missing", 405: "missing", 401: "expired", 403: "expired", 429: "busy"}.get(status, "error")
         # Who came without what the platform adds to its links has had no visit that could be over.
         return self._notice("missing" if message and status == 403 else kind, message)
+
+    @property
+    def _how(self) -> str:
+        """The key of the words that say how to answer."""
+        study = self._study
+        open_sum = study.mode == "sliders" and study.sliders_sum == "at_most"
+        return f"{study.person}.how.{'sliders_at_most' if open_sum else study.mode}"
 
     def _item(
         self,
@@ -206,7 +223,10 @@ class Pages:
             data["chips"] = study.chips
         if study.mode == "sliders":
             data["exact"] = study.sliders_sum == "exact"
-        legend = words(f"{study.person}.{_LEGENDS.get(study.mode, 'top')}", chips=study.chips)
+        legend = words(
+            f"{study.person}.{_LEGENDS.get(study.mode, 'top')}", chips=study.chips,
+            second=words("item.second_short"), impossible=words("item.impossible_short"),
+        )  # fmt: skip
         before = [each for each in places if each["position"] < place.get("position", 0)]
         return self._page(
             "item", words("practice.heading" if practice else "item.heading"), csrf=csrf, key=key, place=place,
@@ -234,7 +254,7 @@ class Pages:
         words = self._words
         left, problems = _OF_MODE[self._study.mode]
         named = _SAID | {"left": tuple(self._rule if name == "rule" else name for name in left), "problems": problems}
-        searched = () if many else ("found", "not_found")
+        searched = () if many else ("found", "not_found", "impossible_short")
         said: dict[str, Any] = {
             section: {name: words(f"{section}.{name}") for name in names if name not in searched}
             for section, names in named.items()
@@ -246,7 +266,8 @@ class Pages:
     def _keys(self, many: bool) -> list[tuple[list[str], str]]:
         told = [*_KEYS[self._study.mode], *_KEYS_OF_ALL]
         if many:
-            told = [((("/",), "search")), *(each for each in told if _DIGITS not in each[0])]
+            searched = [(("shift", "enter"), "rule_out")] if self._study.mode == "top2" else []
+            told = [(("/",), "search"), *searched, *(each for each in told if _DIGITS not in each[0])]
         names = {"shift": self._words("keys.shift"), "enter": self._words("keys.enter")}
         return [([names.get(key, key) for key in keys], meaning) for keys, meaning in told]
 
@@ -262,7 +283,7 @@ class Pages:
         return self._environment.get_template(f"{template}.html").render(heading=heading, **context)
 
 
-_LEGENDS: dict[str, str] = {"chips": "chips", "sliders": "sliders"}
+_LEGENDS: dict[str, str] = {"top2": "legend", "chips": "chips", "sliders": "sliders"}
 
 
 def _revisions(places: Sequence[Mapping[str, Any]]) -> list[list[int]]:

@@ -105,7 +105,9 @@ class Participant:
         except ArrivalError as error:
             if session is not None:
                 return None
-            raise Refusal(403, "arrival", f"{self._words('notice.missing.text')} ({error})") from None
+            platform = {"prolific": "Prolific", "mturk": "Mechanical Turk"}.get(self._study.platform.kind, "")
+            message = self._words("notice.missing.arrival", name=error.name, platform=platform)
+            raise Refusal(403, "arrival", message) from None
         except ValueError:
             raise Refusal(403, "arrival", self._words("notice.missing.text")) from None
 
@@ -140,9 +142,7 @@ class Participant:
         fields = dict(await self._door.form(request, session.person))
         arrival = _untold(session, self._study.platform.kind)
         if fields.get("agree") != "yes":
-            contact = contact_of(arrival, person=session.person, at=self._desk.now())
-            end = ending_of(self._study, contact, code=self._study.platform.screen_out_code, screened=True)
-            return self._leaving(self._pages.screened(code=end.code, link=end.link), end.link)
+            return self._html(self._pages.declined())
         visit = await self._come_in(session.person, arrival)
         return self._door.keep(
             self._door.go(self._desk.next_page(visit)), request, Session(visit.row.id, self._desk.now())

@@ -34,7 +34,11 @@ _PROLIFIC_END = "https://app.prolific.com/submissions/complete?cc={code}"
 
 
 class ArrivalError(InputError):
-    """Somebody came without what the platform adds to its links, so nobody could be paid for what they say."""
+    """Somebody came without *name*, which the platform adds to its links, so nobody could be paid for what they say."""
+
+    def __init__(self, message: str, name: str) -> None:
+        super().__init__(message)
+        self.name = name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +86,7 @@ def arrival_of(study: Study, query: Mapping[str, str]) -> Arrival:
         target = _told(query, "turkSubmitTo")
         parts = urlsplit(target)
         if parts.scheme != "https" or not f".{parts.hostname}".endswith(".mturk.com") or parts.path.strip("/"):
-            raise ArrivalError(f"turkSubmitTo must be an address of mturk.com. Got {target!r} instead.")
+            raise ArrivalError(f"turkSubmitTo must be an address of mturk.com. Got {target!r} instead.", "turkSubmitTo")
         return Arrival(
             platform=kind,
             platform_id=_told(query, "workerId"),
@@ -145,7 +149,8 @@ def _told(query: Mapping[str, str], name: str, *, needed: bool = True) -> str:
     # An unfilled placeholder of the platform would make one person of everybody.
     unfilled = value.startswith(("{{", "${"))
     if (needed and not value) or unfilled or len(value) > _LONGEST or not value.isprintable():
-        raise ArrivalError(f"The address must carry {name}, as the platform fills it in. Got {value[:40]!r} instead.")
+        message = f"The address must carry {name}, as the platform fills it in. Got {value[:40]!r} instead."
+        raise ArrivalError(message, name)
     return value
 
 

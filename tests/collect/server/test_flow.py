@@ -94,8 +94,28 @@ def test_a_whole_study_without_scripts(opened, full):
 def test_who_does_not_agree_is_thanked_and_not_stored(opened, full):
     study = opened(full)
     browser = study.browser().post("/consent", agree="no")
-    assert "Thank you for your time" in browser.page
+    assert "You have not agreed to take part" in browser.page
     assert study.store.people() == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "link", "words"),
+    [
+        ("prolific", "/?PROLIFIC_PID=abc&STUDY_ID=s&SESSION_ID=x", "return your submission on Prolific"),
+        (
+            "mturk",
+            "/?assignmentId=a&hitId=h&workerId=w&turkSubmitTo=https://www.mturk.com",
+            "return the HIT",
+        ),
+    ],
+)
+def test_who_does_not_agree_is_told_what_the_platform_wants_and_given_no_code(opened, full, kind, link, words):
+    platform = Platform(kind=kind, completion_code="C1", screen_out_code="S1")
+    browser = opened(replace(full, platform=platform)).browser(link).post("/consent", agree="no")
+    assert words in browser.page
+    assert "S1" not in browser.page
+    assert "C1" not in browser.page
+    assert "refresh" not in browser.headers
 
 
 def test_too_many_wrong_tries_screen_a_person_out(opened, full):
@@ -241,7 +261,9 @@ def test_people_go_back_to_the_platform_only_after_everything_has_arrived(opened
 def test_who_is_screened_out_goes_back_with_the_other_code(opened, full):
     platform = Platform(kind="prolific", completion_code="C1", screen_out_code="S1")
     browser = opened(replace(full, platform=platform)).browser("/?PROLIFIC_PID=abc&STUDY_ID=s&SESSION_ID=x")
-    browser.post("/consent", agree="no")
+    browser.post("/consent", agree="yes")
+    for _ in range(3):
+        browser.post("/instructions", **{"quiz-0": "1"})
     assert "cc=S1" in browser.page
     assert "cc=S1" in browser.headers["refresh"]
     assert "C1" not in browser.page

@@ -106,6 +106,13 @@ def test_the_study_file_holds_no_id_of_a_platform(opened, study):
     assert this.browser("/").status == 403
 
 
+@pytest.mark.parametrize(("kind", "name"), [("prolific", "PROLIFIC_PID"), ("mturk", "assignmentId")])
+def test_who_came_without_what_the_platform_adds_is_told_in_their_language(opened, study, kind, name):
+    page = opened(replace(study, language="de", platform=Platform(kind=kind))).browser("/").page
+    assert f"In diesem Link fehlt {name}" in page
+    assert "must carry" not in page
+
+
 def test_a_preview_on_mturk_makes_nobody_and_a_submit_address_elsewhere_is_refused(opened, study):
     this = opened(replace(study, platform=Platform(kind="mturk")))
     assert "This is a preview" in this.browser("/?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId=h").page
@@ -198,6 +205,20 @@ def test_what_the_study_says_is_text_and_never_html(opened, study):
     assert "<script>alert" not in browser.page
     assert "<img src=x" not in browser.page
     assert "&lt;script&gt;alert(1)" in browser.page
+
+
+def test_what_is_public_is_packed_and_what_holds_a_token_is_not(opened):
+    """The length of a packed page would tell of the token in it to who may put something beside it (BREACH)."""
+    client = opened().browser().client
+    page = client.get("/item", headers={"accept-encoding": "gzip"})
+    assert "content-encoding" not in page.headers
+    sheet = re.search(r'href="(/static/[^"]+)"', page.text)[1]
+    packed = client.get(sheet, headers={"accept-encoding": "br, gzip"})
+    plain = client.get(sheet, headers={"accept-encoding": "gzip;q=0, identity"})
+    assert (packed.headers["content-encoding"], packed.headers["vary"]) == ("gzip", "accept-encoding")
+    assert "content-encoding" not in plain.headers
+    assert packed.content == plain.content
+    assert int(packed.headers["content-length"]) < len(plain.content) / 2
 
 
 # Cookies.

@@ -88,7 +88,7 @@ export function problems(answer) {
   const { open } = left(answer);
   if (counted) {
     for (const [name, value] of stated(answer)) {
-      const right = within(value, whole) && (mode === "sliders" || Number.isInteger(value));
+      const right = mode === "chips" ? within(value, Infinity) && Number.isInteger(value) : within(value);
       if (!right) tell(mode === "chips" ? "amount_chips" : "amount", amounts, { name }, true, name);
     }
     if (found.length) return found;

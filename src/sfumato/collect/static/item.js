@@ -155,6 +155,11 @@ function show(next, push) {
   places.ahead(place.place);
 }
 
+// Errors of media do not bubble; those from before this script are in the elements.
+function broken({ target }) {
+  if (target.matches("img, audio, video") && !target.nextElementSibling) target.after(make("p", { className: "problems", role: "alert", textContent: say("item.broken") }));
+}
+
 function where() {
   if (page.practice) return;
   const of = places.all.length;
@@ -256,6 +261,8 @@ function refused(entry, message) {
 }
 
 if ($("answer")) {
+  $("item").addEventListener("error", broken, true);
+  for (const target of $("item").children) if (target.error || (target.complete && !target.naturalWidth)) broken({ target });
   places.remember(place);
   begin();
   rows.hear(input, () => (running = false));

@@ -24,10 +24,10 @@ long.clear = () => {
   made.clear();
 };
 
-// Names that begin with what was typed come first, then words that do, then the rest.
+// The very name comes first, then names that begin with what was typed, then words that do, then the rest; each as listed.
 function matches(typed) {
-  const rank = (text) => (text.startsWith(typed) ? 0 : text.includes(` ${typed}`) ? 1 : text.includes(typed) ? 2 : 3);
-  return known.map(([name, text]) => [rank(text), name]).filter(([n]) => n < 3).sort((one, other) => one[0] - other[0]).map(([, name]) => name);
+  const rank = (text) => [text === typed, text.startsWith(typed), text.includes(` ${typed}`), text.includes(typed), true].indexOf(true);
+  return known.map(([name, text]) => [rank(text), name]).filter(([n]) => n < 4).sort((one, other) => one[0] - other[0]).map(([, name]) => name);
 }
 
 function close() {
@@ -53,6 +53,12 @@ function open() {
   const options = found.slice(0, SHOWN).map((name, n) => {
     const option = make("li", { id: `match-${n}`, textContent: name, dir: "auto", role: "option" });
     option.dataset.name = name;
+    // For a finger or a mouse what Shift + Enter is for the keys.
+    if (page.mode === "top2") {
+      const out = make("span", { className: "not", ariaHidden: "true" });
+      out.dataset.word = say("item.impossible_short");
+      option.append(out);
+    }
     return option;
   });
   list.replaceChildren(...options);
@@ -63,13 +69,14 @@ function open() {
 }
 
 export function listen(input) {
-  function choose(name) {
+  function choose(name, out) {
     const answer = input.answer();
     field.value = "";
     $("found").textContent = "";
     close();
     long.reveal(name);
-    if (counted) {
+    if (out && page.mode === "top2") input("impossible", !answer.impossible.includes(name), name, "search");
+    else if (counted) {
       pick(name);
       if (page.mode === "chips") input.step(name, 1, "search");
       else made.get(name).range.focus();
@@ -83,7 +90,7 @@ export function listen(input) {
   field.addEventListener("keydown", (event) => {
     const move = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (move && !list.hidden) mark(at + move);
-    else if (event.key === "Enter" && !list.hidden) choose(list.children[at].dataset.name);
+    else if (event.key === "Enter" && !list.hidden) choose(list.children[at].dataset.name, event.shiftKey);
     else if (event.key === "Enter" && field.value) open();
     else if (event.key === "Escape" && !list.hidden) close();
     else return;
@@ -91,5 +98,8 @@ export function listen(input) {
     event.stopPropagation();
   });
   list.addEventListener("pointerdown", (event) => event.preventDefault());
-  list.addEventListener("click", ({ target }) => target.dataset.name && choose(target.dataset.name));
+  list.addEventListener("click", ({ target }) => {
+    const name = target.closest("li")?.dataset.name;
+    if (name) choose(name, target.matches(".not"));
+  });
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -47,16 +48,21 @@ def test_the_list_says_what_is_needed_and_what_it_costs(capsys: pytest.CaptureFi
 
 def test_experiments_are_listed_without_pytorch() -> None:
     code = "import sys; sys.modules['torch'] = None; from sfumato.cli.app import run; run(['reproduce', 'list'])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    wide = {**os.environ, "COLUMNS": "300"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=wide)
     assert done.stderr == ""
     assert "collins/table1" in done.stdout
+    together = re.search(
+        r"all +Runs that several .* once\. +(.*)\n +How many runs that are\. +313 +\d+ +[\d,]+\n", done.stdout
+    )
+    assert together is not None
 
 
 def test_run_then_show_then_report(panels: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["reproduce", "run", "panels.toml"]) == 0
     out = capsys.readouterr().out
     assert "How many people do my items need?" in out
-    assert "1 runs computed, 0 were there. → reproduction" in out
+    assert "1 run computed, 0 were there. → reproduction" in out
     assert run(["reproduce", "run", "panels.toml", "--json"]) == 0
     again = json.loads(capsys.readouterr().out)
     assert (again["computed"], again["found"]) == (0, 1)
@@ -70,12 +76,52 @@ def test_run_then_show_then_report(panels: Path, capsys: pytest.CaptureFixture[s
     assert "## panels" in (panels / "all.md").read_text(encoding="utf-8")
 
 
-def test_data_that_are_not_there_are_told_and_nothing_fails(panels: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_data_that_are_not_there_are_told_and_it_is_no_success(
+    panels: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (panels / "votes.csv").unlink()
-    assert run(["reproduce", "run", "panels.toml"]) == 0
+    assert run(["reproduce", "run", "panels.toml"]) == 1
     said = capsys.readouterr()
     assert "votes.csv is not there" in said.err
+    assert "Nothing could be run: the data are not there." in said.err
     assert "0 runs computed" in said.out
+
+
+def test_the_report_names_the_size_that_was_run(panels: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["reproduce", "run", "panels.toml", "--size", "smoke"]) == 0
+    assert run(["reproduce", "report", "panels.toml", "--out", "all.md"]) == 0
+    assert "Size smoke, 1 seed. " in (panels / "all.md").read_text(encoding="utf-8")
+    capsys.readouterr()
+    assert run(["reproduce", "show", "panels.toml"]) == 0
+    assert "size smoke, 1 seed; 1 of 1 run, " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        (
+            'shows = ["nometric"]',
+            1,
+            "shows names 'nometric', a number that is not there. There are annotations_per_item",
+        ),
+        ('reference = "zz"', 0, "the reference 'zz' is a row that is not there. There are Shares, 3 per item"),
+        ('x = "zz"', 0, "x is 'zz', which is no setting and no number of it"),
+    ],
+)
+def test_what_is_named_in_vain_is_told(
+    panels: Path, capsys: pytest.CaptureFixture[str], line: str, code: int, said: str
+) -> None:
+    (panels / "panels.toml").write_text(f"{line}\n{_PANELS}", encoding="utf-8")
+    assert run(["reproduce", "run", "panels.toml"]) == code
+    assert said in capsys.readouterr().err
+
+
+def test_a_log_is_told_how_far_it_is(
+    panels: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sfumato.cli.reproduce._SECONDS_BETWEEN_LINES", 0.0)
+    assert run(["reproduce", "run", "panels.toml", "--seeds", "2"]) == 0
+    assert "1 of 2 runs, the last: panels, mine, corrected, seed 0" in capsys.readouterr().err
 
 
 _MINE = """
@@ -145,6 +191,7 @@ def test_a_failed_run_is_told_and_the_exit_code_says_so(panels: Path, capsys: py
         (["run", "panels.toml", "--size", "huge"], "'huge'"),
         (["run", "panels.toml", "--seeds", "0"], "'seeds' must be 1 or more"),
         (["run", "panels.toml", "--jobs", "0"], "'jobs' must be 1 or more"),
+        (["run", "panels.toml", "--device", "tpu"], "The option 'device' must be one of auto, cpu, cuda, mps"),
         (["report", "panels.toml", "--out", "all.pdf"], ".html or .md"),
         (["show", "nothing.toml"], "There is no file nothing.toml"),
     ],

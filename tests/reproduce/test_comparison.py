@@ -10,8 +10,8 @@ import pytest
 from scipy.stats import t, ttest_rel
 
 from sfumato.reproduce import Experiment, compare, find
-from sfumato.reproduce.expected import expected_seconds
-from sfumato.reproduce.layout import cells_in_words, grids, verdicts_in_words
+from sfumato.reproduce.expected import Costs
+from sfumato.reproduce.layout import cells_in_words, grids, size_in_words, verdicts_in_words
 from sfumato.reproduce.outcome import Measured, Outcome
 from sfumato.reproduce.page import report_markdown, report_page
 from sfumato.reproduce.results import Results
@@ -82,7 +82,7 @@ def by_hand(tmp_path: Path) -> Experiment:
 
 def test_means_and_intervals_over_seeds(by_hand: Experiment, tmp_path: Path) -> None:
     table = compare(by_hand, tmp_path / "results")
-    assert (table.size, table.n_runs, table.n_wanted, table.seconds) == ("full", 6, 6, 12.0)
+    assert (table.size, table.n_runs, table.n_wanted, table.seconds) == ("small", 6, 6, 12.0)
     (cell,) = [one for one in table.cells if (one.row, one.metric) == ("old", "soft_cross_entropy_loss")]
     half = t.ppf(0.975, 2) * np.std([1.6, 1.5, 1.4], ddof=1) / math.sqrt(3)
     assert cell.ours is not None
@@ -90,6 +90,65 @@ def test_means_and_intervals_over_seeds(by_hand: Experiment, tmp_path: Path) -> 
     assert (cell.ours.low, cell.ours.high) == (pytest.approx(1.5 - half), pytest.approx(1.5 + half))
     assert cell.ours.n_runs == 3
     assert cell.same_digits is True
+
+
+def stored(one: Experiment, folder: Path, size: str, values: dict[int, float], metric: str = "fgsm_loss") -> None:
+    for run in one.runs("full"):
+        if run.seed in values:
+            outcome = Outcome((Measured(metric, values[run.seed], "A"),))
+            data = content_fingerprint(run.data)
+            Results(folder).append(one.name, run, outcome, size=size, data=data, seconds=1.0, device="cpu")
+
+
+def test_the_size_is_the_one_that_made_the_runs(by_hand: Experiment, tmp_path: Path) -> None:
+    # All sizes of this experiment have the same settings.
+    table = compare(by_hand, tmp_path / "results")
+    assert (table.size, table.made_at) == ("small", ("small",))
+    assert size_in_words(table) == "size small, 3 seeds"
+    asked = compare(by_hand, tmp_path / "results", size="full")
+    assert size_in_words(asked) == "size full, 3 seeds, made at size small, which has the same settings"
+    assert "Size full, 3 seeds, made at size small, which has the same settings." in report_page([asked])
+    stored(by_hand, tmp_path / "both", "smoke", {0: 1.0})
+    stored(by_hand, tmp_path / "both", "full", {1: 1.0, 2: 1.0})
+    both = compare(by_hand, tmp_path / "both")
+    assert size_in_words(both) == "size full, 3 seeds, in part made at size smoke, which has the same settings"
+
+
+@pytest.mark.parametrize(
+    ("metric", "least", "most"),
+    [
+        ("adaptive_rms_calibration_error", 0.0, 1.0), ("fgsm_loss", 0.0, None), ("mean_entropy", 0.0, None),
+        ("accuracy_score", 0.0, 1.0), ("entropy_correlation_score", -1.0, 1.0), ("squared_error_gain", None, None),
+    ],
+)  # fmt: skip
+def test_an_interval_ends_where_the_number_does(
+    by_hand: Experiment, tmp_path: Path, metric: str, least: float | None, most: float | None
+) -> None:
+    stored(by_hand, tmp_path / "wide", "small", {0: 0.01, 1: 0.99}, metric)
+    cell = next(one for one in compare(by_hand, tmp_path / "wide").cells if one.ours and one.metric == metric)
+    assert cell.ours is not None
+    half = t.ppf(0.975, 1) * 0.49
+    assert cell.ours.low == pytest.approx(0.5 - half if least is None else least)
+    assert cell.ours.high == pytest.approx(0.5 + half if most is None else most)
+
+
+def test_runs_that_tables_share_are_counted_once(by_hand: Experiment, tmp_path: Path) -> None:
+    table = compare(by_hand, tmp_path / "results")
+    assert "2 experiments, 6 runs, 12 seconds of a core" in report_markdown([table, table])
+
+
+def test_ones_own_claims_are_not_a_papers(by_hand: Experiment, tmp_path: Path) -> None:
+    (tmp_path / "published.toml").unlink()
+    (own,) = find(str(tmp_path / "one.toml"))
+    page, text = (
+        report_page([compare(own, tmp_path / "results")]),
+        report_markdown([compare(own, tmp_path / "results")]),
+    )
+    for written in (page, text):
+        assert "What is claimed" in written
+        assert "What the paper claims" not in written
+        assert "12 seconds" in written
+        assert "0.0 hours" not in written
 
 
 def test_signs_are_told_against_the_reference_row(by_hand: Experiment, tmp_path: Path) -> None:
@@ -131,11 +190,21 @@ def test_with_one_seed_nothing_is_settled(by_hand: Experiment, tmp_path: Path) -
 
 
 def test_what_was_measured_scales_what_is_expected(by_hand: Experiment, tmp_path: Path) -> None:
-    guessed = expected_seconds(by_hand, "full")
-    assert guessed == 3 * sum(run.study.seconds_of(run.setting) for run in by_hand.runs("full", seeds=1))
-    assert expected_seconds(by_hand, "full", folder=tmp_path / "nothing") == guessed
+    guessed = Costs().of([by_hand], "full")
+    assert guessed.n_runs == 6
+    assert guessed.seconds == 3 * sum(run.study.seconds_of(run.setting) for run in by_hand.runs("full", seeds=1))
+    assert Costs(tmp_path / "nothing").of([by_hand], "full") == guessed
     # Each of the six runs took two seconds.
-    assert expected_seconds(by_hand, "full", folder=tmp_path / "results") == pytest.approx(12.0)
+    assert Costs(tmp_path / "results").of([by_hand], "full").seconds == pytest.approx(12.0)
+
+
+def test_runs_that_experiments_share_are_expected_once(by_hand: Experiment, tmp_path: Path) -> None:
+    (tmp_path / "more.toml").write_text(_TOML.replace("seeds = 3", "seeds = 5").replace("least = 20", "least = 30"))
+    (more,) = find(str(tmp_path / "more.toml"))
+    together = Costs().of([by_hand, more], "full")
+    assert together.n_runs == 5 + 3 + 5
+    each = {run.setting.least: run.study.seconds_of(run.setting) for run in more.runs("full", seeds=1)}
+    assert together.seconds == pytest.approx(5 * each[10] + 3 * each[10] + 5 * each[30])
 
 
 def test_what_is_absent_is_said(by_hand: Experiment, tmp_path: Path) -> None:

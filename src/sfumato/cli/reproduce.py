@@ -4,6 +4,8 @@ from __future__ import annotations
 
 __all__ = ["app", "list_experiments", "report", "run", "show"]
 
+import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,12 +15,14 @@ from sfumato.cli import screen
 from sfumato.errors import OptionError
 
 if TYPE_CHECKING:
-    from sfumato.reproduce.comparison import Table
+    from sfumato.reproduce.comparison import Cell, Table
     from sfumato.reproduce.experiment import Experiment, Size
+    from sfumato.reproduce.running import Progress
 
 app = typer.Typer(help="The tables and figures of four papers, and experiments of one's own.", no_args_is_help=True)
 
 _FOLDER = Path("reproduction")
+_SECONDS_BETWEEN_LINES = 10.0
 Names = Annotated[
     list[str],
     typer.Argument(
@@ -33,31 +37,33 @@ Json = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 def list_experiments(folder: Folder = _FOLDER, json: Json = False) -> None:
     """List every table and figure: what it needs, whether the data are here, and how long it takes at each size."""
     from sfumato.reproduce.catalogue import experiments
-    from sfumato.reproduce.expected import expected_seconds
+    from sfumato.reproduce.expected import Costs
     from sfumato.reproduce.experiment import SIZES
 
-    known = experiments()
+    known, costs = experiments(), Costs(folder)
     lines = [
         {
             "name": one.name, "title": one.title, "needs": _needs(one), "missing": _missing(one),
-            **{size: expected_seconds(one, size, folder=folder) for size in SIZES},
+            **{size: costs.of([one], size).seconds for size in SIZES},
         }
         for one in known
     ]  # fmt: skip
     if json:
         screen.say_json(lines)
         return
-    screen.table(
-        ["name", "what", "needs", *SIZES],
+    rows = [
         [
-            [
-                one.name, one.title, _in_words(_needs(one), _missing(one)),
-                *("same" if size != "smoke" and one.exact else _spoken(float(line[size])) for size in SIZES),
-            ]
-            for line, one in zip(lines, known, strict=True)
-        ],
-        left=3,
-    )  # fmt: skip
+            one.name, one.title, _in_words(_needs(one), _missing(one)),
+            *("same" if size != "smoke" and one.exact else _spoken(float(line[size])) for size in SIZES),
+        ]
+        for line, one in zip(lines, known, strict=True)
+    ]  # fmt: skip
+    together = [costs.of(known, size) for size in SIZES]
+    rows.append(
+        ["all", "Runs that several of them share are computed once.", "", *(_spoken(one.seconds) for one in together)]
+    )
+    rows.append(["", "How many runs that are.", "", *(f"{one.n_runs:,}" for one in together)])
+    screen.table(["name", "what", "needs", *SIZES], rows, left=3)
     screen.say("")
     screen.say("Times are those of one core of the machine they were written on, scaled by what was measured here.")
 
@@ -79,28 +85,33 @@ def run(
     A run that is stored is never computed again, whichever experiment it belongs to.
     """
     from sfumato.reproduce.comparison import compare
+    from sfumato.reproduce.layout import n_of
     from sfumato.reproduce.running import run_all
 
     chosen = _found(name)
     of_size = _size(size)
     with screen.working(f"Running {', '.join(name)}") as advance:
         summary = run_all(
-            chosen, folder=folder, size=of_size, seeds=seeds, device=device, jobs=jobs,
-            progress=lambda done, total, _: advance(done, total),
+            chosen, folder=folder, size=of_size, seeds=seeds, device=device, jobs=jobs, progress=_in_lines(advance)
         )  # fmt: skip
-    for line in (*summary.left_out, *summary.failed):
+    for line in (*summary.left_out, *summary.again, *summary.failed):
         screen.note(line)
     tables = [compare(one, folder, size=of_size, seeds=seeds) for one in chosen]
-    for line in (line for table in tables for line in _claims_of_nothing(table)):
+    for line in (line for table in tables for line in _named_in_vain(table)):
         screen.note(line)
     if json:
         screen.say_json({"computed": summary.computed, "found": summary.found, "left_out": list(summary.left_out),
-                         "failed": list(summary.failed), "tables": [_plain(table) for table in tables]})  # fmt: skip
+                         "failed": list(summary.failed), "again": list(summary.again),
+                         "tables": [_plain(table) for table in tables]})  # fmt: skip
     else:
         for table in tables if len(tables) < 4 else ():
             _tell(table)
-        screen.say(f"{summary.computed:,} runs computed, {summary.found:,} were there. → {folder}")
-    if summary.failed:
+        were = "was" if summary.found == 1 else "were"
+        screen.say(f"{n_of(summary.computed, 'run')} computed, {summary.found:,} {were} there. → {folder}")
+    if summary.left_out and not any(table.n_runs for table in tables):
+        screen.complain("Nothing could be run: the data are not there.")
+        raise typer.Exit(1)
+    if summary.failed or any(table.n_runs and not any(_ours(cell) for cell in table.cells) for table in tables):
         raise typer.Exit(1)
 
 
@@ -191,14 +202,27 @@ def _spoken(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:,.0f} h"
 
 
+def _in_lines(advance: screen.Advance) -> Progress:
+    """Tell how far it is where there is a bar, and where a log is written in a line every few seconds at most."""
+    bar, told = sys.stderr.isatty(), time.monotonic()
+
+    def progress(done: int, total: int, name: str) -> None:
+        nonlocal told
+        advance(done, total)
+        if not bar and (now := time.monotonic()) - told >= _SECONDS_BETWEEN_LINES:
+            told = now
+            screen.note(f"{done:,} of {total:,} runs, the last: {name}")
+
+    return progress
+
+
 def _tell(table: Table) -> None:
-    from sfumato.reproduce.layout import HEAD, cells_in_words, verdicts_in_words
+    from sfumato.reproduce.layout import HEAD, cells_in_words, n_of, size_in_words, time_in_words, verdicts_in_words
 
     one = table.experiment
     screen.say(f"{one.name}: {one.title}")
-    seeds = one.n_seeds(table.size)
-    size = "the same at every size" if one.exact else f"size {table.size}, {seeds} seed{'s' if seeds > 1 else ''}"
-    screen.say(f"{size}; {table.n_runs} of {table.n_wanted} runs, {table.seconds:,.0f} s. {'; '.join(table.made_with)}")
+    runs = f"{table.n_runs:,} of {n_of(table.n_wanted, 'run')}"
+    screen.say(f"{size_in_words(table)}; {runs}, {time_in_words(table.seconds)}. {'; '.join(table.made_with)}")
     lines = cells_in_words(table)
     shown = [place for place in range(len(HEAD)) if any(line[place] for line in lines)]
     screen.table([HEAD[place] for place in shown], [[line[place] for place in shown] for line in lines], left=3)
@@ -214,17 +238,32 @@ def _tell(table: Table) -> None:
     screen.say("")
 
 
-def _claims_of_nothing(table: Table) -> list[str]:
-    """Say which claims are of rows or numbers that the table, of which all runs are there, does not have."""
+def _named_in_vain(table: Table) -> list[str]:
+    """Say which claims, numbers and rows the experiment names that its table, of which all runs are there, lacks."""
     if not table.n_runs or table.n_runs < table.n_wanted:
         return []
-    places = sorted({f"{cell.metric} on {cell.on!r}" for cell in table.cells if cell.ours})
-    return [
-        f"{table.experiment.name}: the claim {one.claim.text!r} is of a number that is not there: {one.claim.metric} "
-        f"on {one.claim.on!r} for {one.claim.better!r} and {one.claim.worse!r}. There are {', '.join(places)}."
-        for one in table.verdicts
-        if one.word == "not run"
-    ]
+    one = table.experiment
+    ours = [cell for cell in table.cells if _ours(cell)]
+    rows = list(dict.fromkeys(cell.row for cell in ours))
+    said = [
+        f"shows names {name!r}, a number that is not there. There are {', '.join(table.measured)}."
+        for name in one.shows if name not in table.measured
+    ]  # fmt: skip
+    if one.reference and rows and one.reference not in rows:
+        said.append(f"the reference {one.reference!r} is a row that is not there. There are {', '.join(rows)}.")
+    if one.x and not table.places:
+        said.append(f"x is {one.x!r}, which is no setting and no number of it. There are {', '.join(table.measured)}.")
+    places = sorted({f"{cell.metric} on {cell.on!r}" for cell in ours})
+    said += [
+        f"the claim {each.claim.text!r} is of a number that is not there: {each.claim.metric} "
+        f"on {each.claim.on!r} for {each.claim.better!r} and {each.claim.worse!r}. There are {', '.join(places)}."
+        for each in table.verdicts if each.word == "not run" and places
+    ]  # fmt: skip
+    return [f"{one.name}: {line}" for line in said]
+
+
+def _ours(cell: Cell) -> bool:
+    return cell.ours is not None or cell.as_published is not None
 
 
 def _plain(table: Table) -> dict[str, Any]:
@@ -233,6 +272,7 @@ def _plain(table: Table) -> dict[str, Any]:
     return {
         "experiment": table.experiment.name,
         "size": table.size,
+        "made_at": list(table.made_at),
         "runs": table.n_runs,
         "wanted": table.n_wanted,
         "seconds": table.seconds,

@@ -6,7 +6,7 @@ __all__ = ["Cell", "Ours", "Row", "Table", "Verdict", "compare", "lower_is_bette
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +21,8 @@ from sfumato.reproduce.sources import fingerprint_or_missing
 
 # Numbers that are no metric of a model, and for which less is better.
 _LOWER = ("_loss", "_error", "_divergence")
+# These, too, are never below 0.
+_AMOUNTS = (*_LOWER, "_entropy", "_seconds")
 _LEVEL = 0.95
 
 
@@ -68,7 +70,12 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """All that is known of an experiment at a size. ``places`` are the series and the x of each row of a figure."""
+    """All that is known of an experiment at a size. ``places`` are the series and the x of each row of a figure.
+
+    ``made_at`` are the sizes at which its runs were made: another one, too, where that has the same settings.
+    ``measured`` are all numbers that its runs gave, shown or not; ``took`` are the seconds of each run, by its settings
+    and its seed, so that those which tables share can be counted once.
+    """
 
     experiment: Experiment
     size: Size
@@ -80,6 +87,9 @@ class Table:
     n_wanted: int
     seconds: float
     places: Mapping[str, tuple[str, float]]
+    made_at: tuple[Size, ...] = ()
+    measured: tuple[str, ...] = ()
+    took: Mapping[tuple[str, int], float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +104,11 @@ class Row:
 
 
 def compare(experiment: Experiment, folder: Path, *, size: Size | None = None, seeds: int | None = None) -> Table:
-    """Return the table of an experiment from the results in *folder*; without a size, the largest that has any."""
+    """Return the table of an experiment from the results in *folder*; without a size, the largest that made any."""
     known = Results(folder).known()
-    largest: Iterable[Size] = (one for one in reversed(SIZES) if _stored(experiment, one, seeds, known))
-    chosen: Size = next(iter(largest), "small") if size is None else size
-    stored = _stored(experiment, chosen, seeds, known)
+    chosen, stored = (
+        _largest(experiment, seeds, known) if size is None else (size, _stored(experiment, size, seeds, known))
+    )
     rows = [
         Row(number, number.row or run.row, run.seed, run.unit, run.variant)
         for run, found in stored
@@ -110,8 +120,29 @@ def compare(experiment: Experiment, folder: Path, *, size: Size | None = None, s
         experiment, chosen, cells, tuple(_verdict(claim, cells) for claim in experiment.claims),
         _once(found.made_with for _, found in stored), _once(found.versions for _, found in stored),
         len(stored), len(experiment.runs(chosen, seeds=seeds)), sum(found.seconds for _, found in stored),
-        _places(experiment, stored),
+        _places(experiment, stored), _made_at(stored),
+        _once(number.metric for _, found in stored for number in found.numbers),
+        {(run.config, run.seed): found.seconds for run, found in stored},
     )  # fmt: skip
+
+
+def _largest(
+    experiment: Experiment, seeds: int | None, known: Mapping[Key, Found]
+) -> tuple[Size, list[tuple[Run, Found]]]:
+    """Return the largest size that made runs which are stored; what a larger one shares with it is not that one's."""
+    shared: tuple[Size, list[tuple[Run, Found]]] | None = None
+    for size in reversed(SIZES):
+        stored = _stored(experiment, size, seeds, known)
+        if size in _made_at(stored):
+            return size, stored
+        if stored and shared is None:
+            shared = size, stored
+    return shared or ("small", [])
+
+
+def _made_at(stored: Iterable[tuple[Run, Found]]) -> tuple[Size, ...]:
+    made = {found.size for _, found in stored}
+    return tuple(size for size in SIZES if size in made)
 
 
 def _places(experiment: Experiment, stored: list[tuple[Run, Found]]) -> dict[str, tuple[str, float]]:
@@ -205,14 +236,14 @@ def _row_order(experiment: Experiment) -> list[str]:
 
 def _ours(rows: Iterable[Row]) -> Ours:
     runs = {(row.seed, row.unit): row.number.value for row in rows}
+    first = next(iter(rows)).number
     values = np.array([value for value in runs.values() if not math.isnan(value)])
     if not len(values):
         return Ours(math.nan, None, None, 0, runs)
     if len(values) > 1:
-        low, high = _t_interval(values)
+        low, high = _possible(*_t_interval(values), float(values.mean()), first.metric)
         return Ours(float(values.mean()), low, high, len(values), runs)
-    only = next(iter(rows)).number
-    return Ours(float(values[0]), only.low, only.high, 1, runs)
+    return Ours(float(values[0]), first.low, first.high, 1, runs)
 
 
 def _t_interval(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> tuple[float, float]:
@@ -220,6 +251,17 @@ def _t_interval(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> tuple[f
 
     half = float(t.ppf((1 + _LEVEL) / 2, len(values) - 1) * values.std(ddof=1) / math.sqrt(len(values)))
     return float(values.mean()) - half, float(values.mean()) + half
+
+
+def _possible(low: float, high: float, mean: float, metric: str) -> tuple[float, float]:
+    """Return bounds cut to what the number can be: a t interval of few runs may reach below an error of 0."""
+    known = METRICS.get(metric)
+    least = known.low if known else 0.0 if metric.endswith(_AMOUNTS) else None
+    most = known.high if known else None
+    return (
+        low if least is None else max(low, min(least, mean)),
+        high if most is None else min(high, max(most, mean)),
+    )
 
 
 def lower_is_better(metric: str) -> bool:

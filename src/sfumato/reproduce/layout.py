@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["HEAD", "Grid", "cells_in_words", "grids", "verdicts_in_words"]
+__all__ = ["HEAD", "Grid", "cells_in_words", "grids", "n_of", "size_in_words", "time_in_words", "verdicts_in_words"]
 
 import math
 from collections.abc import Callable
@@ -43,7 +43,46 @@ def verdicts_in_words(table: Table) -> Grid | None:
     """Return the claims with the difference between their two rows, in the paper and here."""
     if not table.verdicts:
         return None
-    return Grid("What the paper claims", _VERDICT_HEAD, tuple(map(_verdict, table.verdicts)))
+    title, head = "What the paper claims", _VERDICT_HEAD
+    if not any(verdict.printed is not None for verdict in table.verdicts) and not table.experiment.paper:
+        title, head = "What is claimed", (*head[:2], "", *head[3:])
+    return Grid(title, head, tuple(map(_verdict, table.verdicts)))
+
+
+def size_in_words(table: Table) -> str:
+    """Return which size the table is of, and which made its runs where that was another with the same settings."""
+    if table.experiment.exact:
+        return "the same at every size"
+    others = [size for size in table.made_at if size != table.size]
+    made = (
+        f", in part made at size {', '.join(others)}"
+        if table.size in table.made_at
+        else f", made at size {', '.join(others)}"
+    )
+    said = f"size {table.size}, {n_of(table.experiment.n_seeds(table.size), 'seed')}"
+    return f"{said}{made}, which has the same settings" if others else said
+
+
+def time_in_words(seconds: float) -> str:
+    """Return a time in the unit that suits it.
+
+    >>> time_in_words(0.2), time_in_words(75), time_in_words(600), time_in_words(9000)
+    ('less than a second', '75 seconds', '10 minutes', '2.5 hours')
+    """
+    if seconds < 0.5:
+        return "less than a second"
+    if seconds < 90:
+        return n_of(round(seconds), "second")
+    return n_of(round(seconds / 60), "minute") if seconds < 5400 else f"{seconds / 3600:,.1f} hours"
+
+
+def n_of(count: int, what: str) -> str:
+    """Return a number with its noun.
+
+    >>> n_of(1, "run"), n_of(1200, "run")
+    ('1 run', '1,200 runs')
+    """
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def grids(table: Table) -> list[Grid]:

@@ -13,7 +13,7 @@ from sfumato.core.origin import Origin, fingerprint_of
 from sfumato.evaluate.report import Figure, Section, figures, html_page, html_table
 from sfumato.evaluate.report.figures import Point
 from sfumato.reproduce.comparison import Cell, Table
-from sfumato.reproduce.layout import Grid, grids, verdicts_in_words
+from sfumato.reproduce.layout import Grid, grids, n_of, size_in_words, time_in_words, verdicts_in_words
 
 _TITLE, _OWN_TITLE = "Four papers, and ours beside them", "Results"
 _WORDS = ("shown", "same direction", "not shown", "the opposite is shown", "no paired runs", "not run")
@@ -47,16 +47,17 @@ def _title(tables: Sequence[Table]) -> str:
 
 
 def _summary(tables: Sequence[Table]) -> str:
-    done = sum(table.n_runs for table in tables)
-    hours = sum(table.seconds for table in tables) / 3600
+    # Tables share runs.
+    runs = {run: seconds for table in tables for run, seconds in table.took.items()}
+    took = time_in_words(sum(runs.values()))
     exact = [cell for table in tables if table.experiment.exact for cell in table.cells if cell.same_digits is not None]
     digits = (
         f" Of {len(exact)} printed numbers that need no training, {sum(bool(cell.same_digits) for cell in exact)} come "
         "out to the last digit; the others are explained below their tables."
     )
     return (
-        f"{len(tables)} experiment{'s' if len(tables) > 1 else ''}, {done:,} runs, {hours:.1f} hours of a core or a "
-        f"device.{digits if exact else ''} Intervals are 95 %: over runs where there are several, else over items."
+        f"{n_of(len(tables), 'experiment')}, {n_of(len(runs), 'run')}, {took} of a core or a device."
+        f"{digits if exact else ''} Intervals are 95 %: over runs where there are several, else over items."
     )
 
 
@@ -100,12 +101,11 @@ def _sections(table: Table) -> list[Section]:
 def _how(table: Table) -> str:
     if not table.n_runs:
         return "Nothing of it was run yet."
-    seeds = table.experiment.n_seeds(table.size)
-    counted = f"{seeds} seed{'s' if seeds > 1 else ''}"
-    size = "Every size is the same." if table.experiment.exact else f"Size {table.size}, {counted}."
-    whole = "" if table.n_runs == table.n_wanted else f" {table.n_runs} of {table.n_wanted} runs are done."
+    size = "Every size is the same." if table.experiment.exact else f"S{size_in_words(table)[1:]}."
+    whole = "" if table.n_runs == table.n_wanted else f" {table.n_runs} of {n_of(table.n_wanted, 'run')} are done."
     made = f" Made with {'; '.join(table.made_with)}." if table.made_with else ""
-    return f"{size}{whole} {table.seconds:,.0f} seconds on one core or device.{made}"
+    took = time_in_words(table.seconds)
+    return f"{size}{whole} {took[:1].upper()}{took[1:]} on one core or device.{made}"
 
 
 def _remarks(table: Table) -> list[str]:

@@ -18,7 +18,7 @@ from sfumato.core.responses import Response, annotations_of
 from sfumato.core.soft_labels import SoftLabels
 from sfumato.data import load
 from sfumato.evaluate import adaptive_rms_calibration_error
-from sfumato.reproduce.networks import config_of, epochs_and_model, network_in_words
+from sfumato.reproduce.networks import config_of, network_in_words, seconds_per_thousand
 from sfumato.reproduce.outcome import Measured, Outcome
 from sfumato.reproduce.own_answers import own_answers
 from sfumato.reproduce.scored import scored
@@ -292,10 +292,5 @@ def data_of(setting: EveryAnnotator) -> tuple[str, ...]:
 
 def seconds_of(setting: EveryAnnotator) -> float:
     """Return about how long a run takes on one core: a guess from the network, its epochs and its images."""
-    epochs, model = epochs_and_model(setting)
     images = (setting.n_hard or 6_100) + (setting.n_people or 900)
-    return epochs * images / 1000 * _SECONDS.get(model, 4.0)
-
-
-# Seconds of one core for an epoch of a thousand images, as measured on a small machine.
-_SECONDS = {"resnet8": 0.8, "resnet20": 2.0, "resnet34a": 4.2, "resnet50": 30.0, "vgg11": 8.0}
+    return 0.5 + seconds_per_thousand(setting) * images / 1000

@@ -17,7 +17,7 @@ from sfumato.core.gold import Gold
 from sfumato.core.soft_labels import SoftLabels
 from sfumato.errors import OptionError, check_choice
 from sfumato.reproduce.differences import with_differences
-from sfumato.reproduce.networks import config_of, epochs_and_model, network_in_words
+from sfumato.reproduce.networks import config_of, network_in_words, seconds_per_thousand
 from sfumato.reproduce.outcome import Outcome
 from sfumato.reproduce.scored import scored
 from sfumato.reproduce.sources import without_folder
@@ -195,12 +195,11 @@ def data_of(setting: Training) -> tuple[str, ...]:
 
 
 def seconds_of(setting: Training) -> float:
-    """Return about how long a run takes on one core: a guess from the network and the epochs."""
+    """Return about how long a run takes on one core: a guess from the network, its epochs and its examples."""
     setting = _of_task(setting)
-    epochs, model = epochs_and_model(setting)
-    share = min(1.0, setting.n_train / 1000) if setting.n_train else 1.0
-    return epochs * share * _SECONDS.get(model, 20.0)
+    there = _EXAMPLES.get(setting.data, 1000)
+    return 0.5 + seconds_per_thousand(setting) * min(setting.n_train or there, there) / 1000
 
 
-# Seconds of one core for an epoch of about a thousand examples, as measured on a small machine.
-_SECONDS = {"mlp": 0.3, "pos_tagger": 3.0, "stemming_cnn": 3.0, "encoder": 60.0, "resnet8": 0.8, "resnet34a": 4.0}
+# How many examples are trained on at most, where these are not about a thousand.
+_EXAMPLES = {"stemming": 5500, "cifar10h": 7000, "lewidi2023/md_agreement": 6600}

@@ -9,6 +9,7 @@ import pytest
 
 from sfumato.errors import FormatError, OptionError
 from sfumato.reproduce import Experiment, experiments, find, names
+from sfumato.reproduce.expected import Costs
 from sfumato.reproduce.experiment import SIZES
 from sfumato.reproduce.published import Printed, read_published
 from sfumato.reproduce.studies import STUDIES
@@ -32,7 +33,28 @@ def written(folder: Path, text: str) -> Experiment:
         ("title = 'A'\nstudy = 'panel_sizes'\n[sizes.smoke]\nleast = 3", "A size changes seeds, repeats, items only"),
         ("title = 'A'\nstudy = 'panel_sizes'\n[sizes.tiny]\nitems = 3", "'tiny'"),
         ("title = 'A'\nstudy = 'panel_sizes'\n[arms.a]\nrepeats = true", "it must be a whole number"),
-        ("title = 'A'\nstudy = 'crowd'\n[[claims]]\ntext = 'a'", "claims, is not whole"),
+        ("title = 'A'\nstudy = 'crowd'\n[[claims]]\ntext = 'a'", "claims, lacks 'better', 'worse', 'metric'; it takes"),
+        ("title = 'A'\nstudy = 'crowd'\n[arms]\na = 3", "arms, sets 'a' to 3; it must be a table"),
+        ("title = 'A'\nstudy = 'crowd'\narms = 3", "sets 'arms' to 3; it must be a table"),
+        ("title = 'A'\nstudy = 'crowd'\ndefault = 'rte'", "sets 'default' to 'rte'; it must be a table"),
+        ("title = 'A'\nstudy = 'crowd'\n[arms.a]\neach = 3", "arm 'a', sets 'each' to 3; it must be a table"),
+        ("title = 'A'\nstudy = 'crowd'\n[arms.a]\neach = { on = 'x' }", "each, sets 'on' to 'x'; it must be a list"),
+        ("title = 'A'\nstudy = 'crowd'\n[arms.a]\nrow = 3", "arm 'a', sets 'row' to 3; it must be text"),
+        ("title = 'A'\nstudy = 'crowd'\n[arms.'a {b}']", "than a name of its 'each' in braces in 'a {b}'"),
+        ("title = 'A'\nstudy = 'crowd'\n[sizes]\nsmall = 3", "sizes, sets 'small' to 3; it must be a table"),
+        ("title = 'A'\nstudy = 'crowd'\n[sizes.small]\nseeds = 0", "sets 'seeds' to 0; it must be 1 or more"),
+        ("title = 'A'\nstudy = 'crowd'\nseeds = 'two'", "sets 'seeds' to 'two'; it must be a whole number"),
+        ("title = 'A'\nstudy = 'crowd'\nseeds = 0", "sets 'seeds' to 0; it must be 1 or more"),
+        ("title = 'A'\nstudy = 'crowd'\nshows = 'n_items'", "sets 'shows' to 'n_items'; it must be a list"),
+        ("title = 'A'\nstudy = 'crowd'\nclaims = 3", "sets 'claims' to 3; it must be a list"),
+        ("title = 'A'\nstudy = 'crowd'\nlike = 3", "sets 'like' to 3; it must be text"),
+        ("title = 'A'\nstudy = 'crowd'", "says nothing of the data. Set 'data' in [default]"),
+        ("title = 'A'\nstudy = 'weighting'", "says nothing of the data. Set 'sets' in [default]"),
+        ("title = 'A'\nstudy = 'crowd'\nreference = 'b'\n[arms.a]", "reference, names the row 'b'. There are 'a'"),
+        (
+            "title = 'A'\nstudy = 'crowd'\n[arms.a]\n[[claims]]\ntext = 'a'\nbetter = 'b'\nworse = 'a'\nmetric = 'm'",
+            "claims, names the row 'b'. There are 'a'",
+        ),
         ("title = 'A'\nstudy = 'crowd'\n[[absent]]\nwhat = 'a'", "has 'what'; it takes row, on, why"),
         ("title = ", "is not TOML"),
     ],
@@ -59,11 +81,27 @@ def test_every_experiment_that_comes_along_can_be_read() -> None:
                 assert row in rows, f"{one.name}: no arm for the printed row {row!r} ({on}, {metric})"
 
 
-def test_claims_are_about_rows_that_are_there() -> None:
-    for one in experiments():
-        if one.study.name in ("training", "every_annotator"):
-            for claim in one.claims:
-                assert {claim.better, claim.worse} <= set(one.rows()), f"{one.name}: {claim.text}"
+def test_the_page_says_how_many_runs_there_are() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "reproduction.md").read_text(encoding="utf-8")
+    alike = {(run.config, run.seed) for one in experiments() for run in one.runs("smoke")}
+    assert f"Everything at smoke is {len(alike)} runs" in page
+    assert Costs().of(experiments(), "smoke").n_runs == len(alike)
+
+
+@pytest.mark.parametrize(
+    ("name", "network", "task", "seconds"),
+    [  # core-seconds of runs at small on a small machine, while other work was going on there
+        ("collins/table1", "vgg11", "", 27.5),
+        ("wright/figure1", "", "RTE", 34.5),
+        ("uma/table3", "", "POS", 10.1),
+        ("uma/table3", "", "IC-LABELME", 1.7),
+    ],
+)
+def test_what_is_expected_is_near_to_what_was_measured(name: str, network: str, task: str, seconds: float) -> None:
+    (one,) = find(name)
+    runs = [run for run in one.runs("small", seeds=1) if getattr(run.setting, "task", "") == task]
+    chosen = next(run for run in runs if task or run.setting.network == network)
+    assert chosen.study.seconds_of(chosen.setting) == pytest.approx(seconds, rel=0.4)
 
 
 def test_each_and_names_in_braces(tmp_path: Path) -> None:
@@ -158,4 +196,9 @@ def test_published_numbers_are_read_by_row_set_and_metric(tmp_path: Path) -> Non
         ("A, B", "on", "accuracy_score"): 0.5
     }
     assert read_published(path, "table2") == {}
+    for text, said in (("row = 3", "it must be a table"), ("row.on = { accuracy_score = 0.5 }", 'write "0.5"')):
+        other = tmp_path / f"{len(text)}.toml"
+        other.write_text(f"[table1]\n{text}\n")
+        with pytest.raises(FormatError, match=said):
+            read_published(other, "table1")
     assert read_published(tmp_path / "none.toml", "table1") == {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["size_fields", "with_differences"]
+__all__ = ["checked", "size_fields", "with_differences"]
 
 import types
 from collections.abc import Mapping
@@ -35,7 +35,13 @@ def with_differences(default: Setting, given: Mapping[str, Any], *, where: str) 
     for name in given:
         if name not in hints:
             raise OptionError(f"{where} sets {name!r}, which is no setting here. The settings are {', '.join(hints)}.")
-    return replace(default, **{name: _checked(hints[name], value, name, where) for name, value in given.items()})
+    return replace(default, **checked(type(default), given, where=where))
+
+
+def checked(kind: type[DataclassInstance], given: Mapping[str, Any], *, where: str) -> dict[str, Any]:
+    """Return what *given* says of fields of *kind*, each as the type of its field has it."""
+    hints = _hints(kind)
+    return {name: _checked(hints[name], value, name, where) for name, value in given.items()}
 
 
 def size_fields(setting: type[DataclassInstance]) -> tuple[str, ...]:

@@ -8,13 +8,13 @@ import hashlib
 import json
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from sfumato.errors import FormatError, InputError, OptionError, check_choice
-from sfumato.reproduce.differences import size_fields, with_differences
+from sfumato.reproduce.differences import checked, size_fields, with_differences
 from sfumato.reproduce.published import Printed, read_published
 from sfumato.reproduce.sources import resolved, without_folder
 from sfumato.reproduce.studies import Study, study
@@ -22,12 +22,43 @@ from sfumato.reproduce.studies import Study, study
 Size = Literal["smoke", "small", "full"]
 SIZES: tuple[Size, ...] = get_args(Size)
 
-_KNOWN = (
-    "title", "study", "table", "seeds", "reference", "notes", "default", "sizes", "arms", "as_published", "claims",
-    "absent", "keep_predictions", "exact", "x", "shows", "like",
-)  # fmt: skip
 # What an experiment takes from the one beside it that it is like, where it does not say it itself.
 _SHARED = ("study", "seeds", "default", "sizes", "arms")
+_OF_ARM = ("row", "each", "as_published")
+# The settings that say whose annotations a study is about.
+_WHOSE = ("data", "sets")
+
+
+@dataclass(frozen=True)
+class _Keys:
+    """What the TOML of an experiment can say, and of what type it is."""
+
+    title: str = ""
+    study: str = ""
+    like: str = ""
+    table: str = ""
+    seeds: int = 1
+    reference: str = ""
+    shows: tuple[str, ...] = ()
+    x: str = ""
+    exact: bool = False
+    keep_predictions: bool = False
+    notes: tuple[str, ...] = ()
+    default: Mapping[str, Any] = field(default_factory=dict)
+    sizes: Mapping[str, Any] = field(default_factory=dict)
+    arms: Mapping[str, Any] = field(default_factory=dict)
+    as_published: Mapping[str, Any] | None = None
+    claims: tuple[Mapping[str, Any], ...] = ()
+    absent: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class _OfArm:
+    """What an arm says beside the settings of its study."""
+
+    row: str = ""
+    each: Mapping[str, Any] = field(default_factory=dict)
+    as_published: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +179,7 @@ class Experiment:
     def _arms(self, size: Size, seed: int) -> Iterator[Run]:
         smaller = {name: value for name, value in self.sizes.get(size, {}).items() if name != "seeds"}
         for arm, given in self.arms.items():
-            settings = {name: value for name, value in given.items() if name not in ("row", "each", "as_published")}
+            settings = {name: value for name, value in given.items() if name not in _OF_ARM}
             each: Mapping[str, list[Any]] = given.get("each", {})
             for values in product(*each.values()):
                 chosen = dict(zip(each, values, strict=True))
@@ -174,38 +205,85 @@ class Experiment:
 
 def read_experiment(path: Path, name: str) -> Experiment:
     """Read a TOML of differences and check all of it: names, types, sizes, claims and the published numbers."""
-    said = _said(path)
-    unknown = [key for key in said if key not in _KNOWN]
+    given = _said(path)
+    known = [one.name for one in fields(_Keys)]
+    unknown = [key for key in given if key not in known]
     if unknown:
-        raise OptionError(f"{path} has the key {unknown[0]!r}. An experiment has {', '.join(_KNOWN)}.")
+        raise OptionError(f"{path} has the key {unknown[0]!r}. An experiment has {', '.join(known)}.")
     for key in ("title", "study"):
-        if not isinstance(said.get(key), str):
+        if not isinstance(given.get(key), str):
             raise OptionError(f"{path} needs a {key!r}.")
-    chosen = study(said["study"])
-    quirk = said.get("as_published")
+    said = with_differences(_Keys(), given, where=f"{path}")
+    if said.seeds < 1:
+        raise OptionError(f"{path} sets 'seeds' to {said.seeds}; it must be 1 or more.")
+    chosen = study(said.study)
+    _check_arms(path, said)
     experiment = Experiment(
         name=name,
-        title=said["title"],
+        title=said.title,
         study=chosen,
         source=path.resolve(),
-        default=said.get("default", {}),
-        arms=said.get("arms") or {said["title"]: {}},
-        sizes=_checked_sizes(path, said.get("sizes", {}), chosen),
-        seeds=int(said.get("seeds", 1)),
-        quirk=None if quirk is None else _table(Quirk, quirk, f"{path}, as_published,"),
-        claims=tuple(_table(Claim, claim, f"{path}, claims,") for claim in said.get("claims", ())),
-        absent=tuple(_table(Absent, row, f"{path}, absent,") for row in said.get("absent", ())),
-        notes=tuple(said.get("notes", ())),
-        shows=tuple(said.get("shows", ())),
-        reference=str(said.get("reference", "")),
-        keep_predictions=bool(said.get("keep_predictions", False)),
-        exact=bool(said.get("exact", False)),
-        x=str(said.get("x", "")),
-        published=read_published(path.parent / "published.toml", str(said.get("table", path.stem))),
+        default=said.default,
+        arms=said.arms or {said.title: {}},
+        sizes=_checked_sizes(path, said.sizes, chosen),
+        seeds=said.seeds,
+        quirk=None if said.as_published is None else _table(Quirk, said.as_published, f"{path}, as_published,"),
+        claims=tuple(_table(Claim, claim, f"{path}, claims,") for claim in said.claims),
+        absent=tuple(_table(Absent, row, f"{path}, absent,") for row in said.absent),
+        notes=said.notes,
+        shows=said.shows,
+        reference=said.reference,
+        keep_predictions=said.keep_predictions,
+        exact=said.exact,
+        x=said.x,
+        published=read_published(path.parent / "published.toml", said.table or path.stem),
     )
     for size in SIZES:  # every arm is put together once, so that a wrong name shows itself here and not in an hour
         experiment.runs(size, seeds=1)
+    _check_rows(path, experiment)
+    _check_data(path, said, chosen)
     return experiment
+
+
+def _check_arms(path: Path, said: _Keys) -> None:
+    for name, arm in _tables(said.arms, f"{path}, arms,"):
+        where = f"{path}, arm {name!r},"
+        checked(_OfArm, {key: value for key, value in arm.items() if key in _OF_ARM}, where=where)
+        for setting, values in arm.get("each", {}).items():
+            if not isinstance(values, list) or not values:
+                raise OptionError(f"{where} each, sets {setting!r} to {values!r}; it must be a list of what to take.")
+        names = dict.fromkeys(arm.get("each", {}), "")
+        for text in (name, arm.get("row", "")):
+            try:
+                text.format(**names)
+            except (LookupError, ValueError, AttributeError):
+                raise OptionError(
+                    f"{where} has something else than a name of its 'each' in braces in {text!r}."
+                ) from None
+
+
+def _check_data(path: Path, said: _Keys, of: Study) -> None:
+    """Refuse to run on the set of a default, one of the papers', where nobody said anything of data or arms."""
+    whose = [one.name for one in fields(of.default) if one.name in _WHOSE]
+    if whose and not said.arms and not {whose[0], "tasks"} & set(said.default):
+        raise OptionError(
+            f"{path} says nothing of the data. Set {whose[0]!r} in [default] or in an arm: public sets by name (see: "
+            "sfumato data list), or files of votes."
+        )
+
+
+def _check_rows(path: Path, one: Experiment) -> None:
+    """Refuse the names of rows that the table will not have, where they are known before anything is run."""
+    if one.study.names_rows:
+        return
+    rows = one.rows()
+    named = [
+        ("reference", one.reference),
+        *(("claims", row) for claim in one.claims for row in (claim.better, claim.worse)),
+    ]
+    for key, row in named:
+        if row and row not in rows:
+            raise OptionError(f"{path}, {key}, names the row {row!r}. There are {', '.join(map(repr, rows))}.")
 
 
 def _said(path: Path) -> dict[str, Any]:
@@ -213,6 +291,8 @@ def _said(path: Path) -> dict[str, Any]:
     said = _toml(path)
     if "like" not in said:
         return said
+    if not isinstance(said["like"], str):
+        raise OptionError(f"{path} sets 'like' to {said['like']!r}; it must be text.")
     other = path.parent / f"{said['like']}.toml"
     if other.resolve() == path.resolve():
         raise OptionError(f"{path} is like itself. Name another experiment, or leave 'like' out.")
@@ -228,10 +308,21 @@ def _toml(path: Path) -> dict[str, Any]:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from None
 
 
-def _checked_sizes(path: Path, said: Mapping[str, Mapping[str, Any]], of: Study) -> Mapping[str, Mapping[str, Any]]:
+def _tables(said: Mapping[str, Any], where: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Give each table of a table by its name."""
+    for name, given in said.items():
+        if not isinstance(given, Mapping):
+            raise OptionError(f"{where} sets {name!r} to {given!r}; it must be a table.")
+        yield name, given
+
+
+def _checked_sizes(path: Path, said: Mapping[str, Any], of: Study) -> Mapping[str, Mapping[str, Any]]:
     allowed = ("seeds", *size_fields(type(of.default)))
-    for size, given in said.items():
+    for size, given in _tables(said, f"{path}, sizes,"):
         check_choice(size, SIZES, option="sizes")
+        seeds = given.get("seeds", 1)
+        if not isinstance(seeds, int) or isinstance(seeds, bool) or seeds < 1:
+            raise OptionError(f"{path}, sizes, sets 'seeds' to {seeds!r}; it must be 1 or more.")
         for name in given:
             if name not in allowed:
                 raise OptionError(
@@ -245,10 +336,13 @@ def _table(kind: type[Any], given: Mapping[str, Any], where: str) -> Any:
     unknown = [name for name in given if name not in known]
     if unknown:
         raise OptionError(f"{where} has {unknown[0]!r}; it takes {', '.join(known)}.")
-    try:
-        return kind(**given)
-    except TypeError as error:
-        raise OptionError(f"{where} is not whole: {str(error).partition('()')[2].strip()}.") from None
+    lacking = [
+        repr(one.name) for one in fields(kind)
+        if one.name not in given and one.default is MISSING and one.default_factory is MISSING
+    ]  # fmt: skip
+    if lacking:
+        raise OptionError(f"{where} lacks {', '.join(lacking)}; it takes {', '.join(known)}.")
+    return kind(**checked(kind, given, where=where))
 
 
 def _each(change: Callable[[str], str], value: Any) -> Any:

@@ -6,10 +6,11 @@ __all__ = ["Printed", "read_published"]
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from sfumato.errors import FormatError
 
@@ -63,15 +64,23 @@ def read_published(path: Path, table: str) -> Mapping[tuple[str, str, str], Prin
     if not path.is_file():
         return {}
     found: dict[tuple[str, str, str], Printed] = {}
-    for row, cells in _tables(path).get(table, {}).items():
-        for on, numbers in cells.items():
-            for metric, text in numbers.items():
+    for row, cells in _parts(_tables(path).get(table, {}), f"{path}, {table},"):
+        for on, numbers in _parts(cells, f"{path}, {table}, {row!r},"):
+            for metric, text in _parts(numbers, f"{path}, {table}, {row!r}, {on!r},"):
+                if not isinstance(text, str):
+                    raise FormatError(f'{path}, {table}, {row!r}, {on!r}, has {metric} without quotes; write "{text}".')
                 found[row, on, metric] = Printed.of(text)
     return found
 
 
+def _parts(given: Any, where: str) -> Iterable[tuple[str, Any]]:
+    if not isinstance(given, Mapping):
+        raise FormatError(f'{where} is {given!r}; it must be a table, such as [table."row"] with "on" = {{ … }}.')
+    return given.items()
+
+
 @lru_cache(maxsize=64)
-def _tables(path: Path) -> Mapping[str, Mapping[str, Mapping[str, Mapping[str, str]]]]:
+def _tables(path: Path) -> Mapping[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -21,12 +21,13 @@ class Study:
     """A procedure by name. Its module has ``Setting`` (the typed default), ``measure``, ``data_of`` and ``seconds_of``.
 
     ``revision`` is raised when a default changes, or when the same settings come to mean other numbers: results of the
-    old one are not taken.
+    old one are not taken. ``names_rows`` says that its numbers name rows of their own, where else the arms do.
     """
 
     name: str
     module: str
     revision: int = 1
+    names_rows: bool = True
 
     @property
     def _loaded(self) -> Any:
@@ -55,9 +56,10 @@ class Study:
 
 # Studies whose numbers have come to mean something else since their first results.
 _REVISIONS = {"divergences": 2}
+_ROWS_OF_ARMS = ("crowd", "training", "every_annotator")
 
 STUDIES: Mapping[str, Study] = {
-    name: Study(name, name, _REVISIONS.get(name, 1))
+    name: Study(name, name, _REVISIONS.get(name, 1), name not in _ROWS_OF_ARMS)
     for name in (
         "crowd",
         "elicited",

@@ -190,7 +190,7 @@ def test_what_was_never_seen_gets_the_mean_and_is_said() -> None:
     np.testing.assert_allclose(result.soft_labels.probs[1], result.soft_labels.probs[[0, 2, 3]].mean(axis=0), atol=1e-6)
     assert result.annotators.competence is not None
     assert np.isnan(result.annotators.competence[2])
-    assert result.notes == ("1 of 4 items without an annotation get the mean of the others.",)
+    assert result.notes[0] == "Without an annotation: 1 of 4 items; the mean of the others stands there."
     empty = Annotations.from_codes(
         np.zeros(0, int), np.zeros(0, int), np.zeros(0, int), items=["a"], annotators=["x"], classes=["0", "1"]
     )

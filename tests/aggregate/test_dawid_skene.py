@@ -200,3 +200,10 @@ def test_one_class_one_item_one_annotator() -> None:
     assert result.soft_labels.probs.tolist() == [[1.0]]
     assert result.annotators.competence is not None
     assert result.annotators.competence.tolist() == [1.0]
+
+
+def test_maximum_likelihood_takes_no_strength() -> None:
+    votes = sf.Annotations.from_rows(list("aabb"), list("xyxy"), list("1001"))
+    for method in (sf.aggregate.dawid_skene, sf.aggregate.one_coin):
+        with pytest.raises(OptionError, match="prior='ml' has none"):
+            method(votes, prior="ml", strength=3)

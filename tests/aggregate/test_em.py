@@ -157,9 +157,9 @@ def test_the_result_says_who_was_never_seen() -> None:
     )
     result = dawid_skene(votes)
     assert result.notes == (
-        "1 of 3 items without an annotation get the prior.",
-        "1 of 3 annotators without an annotation are described by the prior alone.",
-        "1 of 3 classes were given by nobody.",
+        "Without an annotation: 1 of 3 items; the prior stands there.",
+        "Without an annotation: 1 of 3 annotators; the prior alone describes them.",
+        "Given by nobody: 1 of 3 classes.",
     )
     np.testing.assert_allclose(result.soft_labels["nobody"], result.class_prior, rtol=1e-12)
     assert result.annotators.n_annotations.tolist() == [1, 2, 0]

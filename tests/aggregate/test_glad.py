@@ -192,7 +192,7 @@ def test_who_and_what_was_never_seen_has_the_prior() -> None:
     ease = -np.log(result.soft_labels.uncertainty[[0, 2]])
     assert result.annotators.competence is not None
     assert result.annotators.competence[2] == pytest.approx(1 / (1 + math.exp(-math.exp(ease.mean()))))
-    assert any(" items have no annotation and get the class prior" in note for note in result.notes)
+    assert any(" items; the class prior stands there" in note for note in result.notes)
 
 
 def test_nothing_and_one_class_are_no_special_cases() -> None:

@@ -167,3 +167,11 @@ def test_no_underflow_with_a_hundred_thousand_annotators() -> None:
 def test_options_that_make_no_sense_are_refused(options: dict[str, object], said: str) -> None:
     with pytest.raises(OptionError, match=said):
         mace(sf.Annotations.from_rows(["a"], ["x"], ["1"]), **options)  # type: ignore[arg-type]
+
+
+def test_an_option_of_the_other_fit_is_refused() -> None:
+    votes = sf.Annotations.from_rows(list("aabb"), list("xyxy"), list("1001"))
+    with pytest.raises(OptionError, match=r"'alpha' is none of fit='em', which takes smoothing"):
+        sf.aggregate.mace(votes, fit="em", alpha=3)
+    with pytest.raises(OptionError, match=r"'smoothing' is none of fit='variational', which takes alpha, beta"):
+        sf.aggregate.mace(votes, smoothing=3)

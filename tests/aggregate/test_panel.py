@@ -235,3 +235,11 @@ def _figures(report: Report, **figures: tuple[float, int]) -> None:
         assert number.low is not None
         assert number.high is not None
         assert number.low < number.value < number.high
+
+
+def test_classes_with_an_order_have_an_ordinal_alpha() -> None:
+    labels = ["low", "high", "mid", "mid"]
+    votes = Annotations.from_rows(list("aabb"), list("xyxy"), labels, classes=["low", "mid", "high"])
+    name = "krippendorff_alpha_score (ordinal)"
+    assert name not in agreement(votes, resamples=5).names()
+    assert agreement(votes, ordinal=True, resamples=5)[name].value == pytest.approx(-0.5)

@@ -205,3 +205,12 @@ def test_ten_annotators_of_textual_entailment(load_data: Callable[[str], sf.data
     shares = data.annotations.counts() / 10
     assert curve["wasserstein_error"][0] == pytest.approx((shares * (1 - shares)).sum(axis=1).mean(), abs=0.01)
     assert curve["jensen_shannon_divergence"][2] == 0
+
+
+def test_seconds_by_item_and_annotator_are_those_of_each_annotation() -> None:
+    votes = Annotations.from_rows(list("bababa"), list("yxxyzz"), list("112211"))
+    seconds = {(item, who): 1.0 + 10 * (item == "b") + (who == "z") for item in votes.items for who in votes.annotators}
+    curve = panel_size(votes, sizes=[1, 3], seconds=seconds, repeats=2).details["curve"]
+    assert curve["seconds_per_item"][0] == pytest.approx(np.mean([1 + 1 / 3, 11 + 1 / 3]))
+    with pytest.raises(InputError, match="no seconds for the item 'b' and the annotator 'z'"):
+        panel_size(votes, sizes=[1, 3], seconds={key: 1.0 for key in seconds if key != ("b", "z")})

@@ -88,7 +88,7 @@ def test_an_item_without_annotations_is_uniform_and_told() -> None:
     for method in (majority, standard, softmax):
         result = method(votes)
         assert result.soft_labels.probs[1].tolist() == pytest.approx([1 / 3] * 3)
-        assert result.notes == ("1 of 2 items have no annotation: they get the uniform distribution.",)
+        assert result.notes[0] == "Without an annotation: 1 of 2 items; the uniform distribution stands there."
     assert majority(votes, ties="random").soft_labels.probs[1].tolist() == pytest.approx([1 / 3] * 3)
 
 

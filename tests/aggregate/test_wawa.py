@@ -69,7 +69,7 @@ def test_who_said_nothing_has_no_competence() -> None:
     assert result.annotators.competence is not None
     np.testing.assert_array_equal(result.annotators.competence, [1, 1, np.nan])
     assert result.soft_labels.probs.tolist() == [[1, 0], [0.5, 0.5]]
-    assert result.notes == ("1 of 2 items have no annotation: they get the uniform distribution.",)
+    assert result.notes[0] == "Without an annotation: 1 of 2 items; the uniform distribution stands there."
 
 
 def test_the_figures_of_crowd_kit_on_textual_entailment(load_data: Callable[[str], sf.data.DataSet]) -> None:

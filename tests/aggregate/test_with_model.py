@@ -244,7 +244,7 @@ def test_what_was_never_seen_gets_the_model() -> None:
     np.testing.assert_array_equal(result.soft_labels["silent"], [0.9, 0.1])
     assert result.annotators.competence is not None
     assert np.isnan(result.annotators.competence[2])
-    assert any("Without an annotation are 1 of 3 items" in note for note in result.notes)
+    assert any("Without an annotation: 1 of 3 items" in note for note in result.notes)
     empty = Annotations.from_codes(
         np.zeros(0, int), np.zeros(0, int), np.zeros(0, int), items=["a"], annotators=["x"], classes=["0", "1"]
     )

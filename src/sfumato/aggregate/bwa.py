@@ -15,6 +15,7 @@ from scipy.special import gammaln
 from sfumato.aggregate.blocks import AnnotationMatrix, annotation_matrix
 from sfumato.aggregate.memory import check_memory
 from sfumato.aggregate.result import AnnotatorSkills, Result
+from sfumato.aggregate.unseen import unseen
 from sfumato.core.annotations import Annotations
 from sfumato.core.arguments import checked_arguments
 from sfumato.core.origin import Origin
@@ -92,7 +93,6 @@ def bwa(
     probs[matrix.item_order] = normalise(fit.average)
     competence = np.full(matrix.n_annotators, np.nan)
     competence[matrix.annotator_order] = fit.competence(probs[matrix.item_order])
-    silent = matrix.n_items - matrix.n_judged
     options = {"shape": shape, "shrinkage": shrinkage, "max_iter": max_iter, "tolerance": tolerance}
     return Result(
         soft_labels=SoftLabels(
@@ -101,8 +101,7 @@ def bwa(
         ),
         annotators=AnnotatorSkills(annotations.annotators, annotations.per_annotator(), competence=competence),
         converged=converged, n_iter=len(trace), trace=tuple(trace), class_prior=prior,
-        notes=(f"{silent:,} of {matrix.n_items:,} items without an annotation get the mean of the others.",)
-        if silent else (),
+        notes=unseen(annotations, items="the mean of the others stands there"),
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ __all__ = [
     "confusion_of",
     "implied_confusion",
     "no_gain",
+    "strength_of",
     "votes_in",
 ]
 
@@ -23,10 +24,12 @@ from numpy.typing import NDArray
 from sfumato.aggregate.blocks import AnnotationMatrix, Floats
 from sfumato.aggregate.engines import Engine
 from sfumato.aggregate.engines.chunk import Expectation, n_chunks
-from sfumato.aggregate.memory import check_memory
+from sfumato.aggregate.memory import available_memory, check_memory
 from sfumato.aggregate.tables import DiagonalTable, FullTable, VoteTable
+from sfumato.errors import OptionError
 
 Prior = Literal["pooled", "dirichlet", "ml"]
+_STRENGTH = 8.0
 Start = Literal["shares", "majority"]
 
 
@@ -63,6 +66,18 @@ def centre_of(prior: Prior, strength: float, expected: Expectation, n_classes: i
     return ConfusionPrior(strength * (pool + one_coin) / 2, classes)
 
 
+def strength_of(prior: Prior, given: float | None) -> float:
+    """Return the strength of the prior: 8 if none was *given*; maximum likelihood has none, and takes none."""
+    if prior == "ml":
+        if given is not None:
+            raise OptionError("The option 'strength' is that of a prior, and prior='ml' has none. Leave it out.")
+        return 0.0
+    strength = _STRENGTH if given is None else given
+    if not 0 < strength < np.inf:
+        raise OptionError(f"The option 'strength' must be more than 0 (for none, use prior='ml'). Got {strength}.")
+    return strength
+
+
 def votes_in(engine: Engine, start: Start) -> Expectation:
     """Return the counts that the votes themselves give, as the first step of the EM."""
     matrix = engine.matrix
@@ -79,10 +94,14 @@ def check_confusion_memory(engine: Engine, limit: int | None, *, at_once: int) -
     """
     matrix = engine.matrix
     tables = n_chunks(matrix) + at_once
+    needed = tables * matrix.n_columns * matrix.n_classes * matrix.dtype.itemsize
+    most = available_memory() if limit is None else limit
+    half = matrix.dtype.itemsize == 8 and most is not None and needed // 2 <= most
     check_memory(
-        tables * matrix.n_columns * matrix.n_classes * matrix.dtype.itemsize,
+        needed,
         what=f"A confusion matrix of {matrix.n_classes:,} classes for each of {matrix.n_annotators:,} annotators",
-        instead="Use one_coin or mace, which keep a few numbers per annotator, or dtype='float32'.",
+        instead="Use one_coin or mace, which keep a few numbers per annotator"
+        + (", or dtype='float32'." if half else "."),
         limit=limit,
     )
 

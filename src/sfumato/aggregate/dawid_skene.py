@@ -23,6 +23,7 @@ from sfumato.aggregate.confusion import (
     centre_of,
     check_confusion_memory,
     confusion_of,
+    strength_of,
     votes_in,
 )
 from sfumato.aggregate.engines import Engine, EngineName, open_engine
@@ -33,7 +34,7 @@ from sfumato.core.annotations import Annotations
 from sfumato.core.arguments import checked_arguments
 from sfumato.core.seeds import Seed
 from sfumato.core.simplex import normalise
-from sfumato.errors import OptionError, check_choice
+from sfumato.errors import check_choice
 
 # Numbers of the table that are made at a time.
 _CACHED = 1 << 15
@@ -44,7 +45,7 @@ def dawid_skene(
     annotations: Annotations,
     *,
     prior: Prior = "pooled",
-    strength: float = 8.0,
+    strength: float | None = None,
     start: Start = "shares",
     stop: em.Stop = "objective",
     tolerance: float = 1e-6,
@@ -60,9 +61,9 @@ def dawid_skene(
 
     The objective is Σ_i log Σ_k π_k Π_(j,l) θ_j[k,l]^w + Σ_jkl a[k,l] log θ_j[k,l] + Σ_k b log π_k: the log-likelihood
     and the log density of Dirichlet priors with pseudo-counts a and b. *prior* is "pooled" (a is centred on the pool
-    of all annotators), "dirichlet" (a is even over the labels), both with *strength* = Σ_l a[k,l], or "ml" (a = b = 0:
-    pure maximum likelihood, as in the paper). *start* is each item's vote shares or its majority (ties share); *stop*
-    and *tolerance* say when to stop (`em.fit`). Nothing is left to chance: *seed* changes nothing.
+    of all annotators), "dirichlet" (a is even over the labels), both with *strength* = Σ_l a[k,l] (8 if not given), or
+    "ml" (a = b = 0: pure maximum likelihood, as in the paper). *start* is each item's vote shares or its majority (ties
+    share); *stop* and *tolerance* say when to stop (`em.fit`). Nothing is left to chance: *seed* changes nothing.
 
     >>> votes = Annotations.from_rows(list("aaabbbccc"), list("xyzxyzxyz"), list("110001111"))
     >>> dawid_skene(votes, prior="ml", tolerance=1e-9).soft_labels.probs.round(3).tolist()
@@ -70,8 +71,7 @@ def dawid_skene(
     """
     check_choice(prior, get_args(Prior), option="prior")
     check_choice(start, get_args(Start), option="start")
-    if not 0 < strength < np.inf:
-        raise OptionError(f"The option 'strength' must be more than 0 (for none, use prior='ml'). Got {strength}.")
+    strength = strength_of(prior, strength)
     with open_engine(annotations, engine=engine, threads=threads, dtype=dtype) as opened:
         check_confusion_memory(opened, memory_limit, at_once=4)
         model = _DawidSkene(prior, strength, start)

@@ -20,6 +20,7 @@ from sfumato.aggregate.engines import Engine
 from sfumato.aggregate.engines.chunk import Expectation
 from sfumato.aggregate.result import AnnotatorSkills, Result
 from sfumato.aggregate.tables import Table
+from sfumato.aggregate.unseen import unseen
 from sfumato.core.annotations import Annotations
 from sfumato.core.origin import Origin
 from sfumato.core.seeds import Seed, recorded, spawn
@@ -182,17 +183,7 @@ def result(
         ),
         converged=found.converged, n_iter=len(found.trace), trace=found.trace,
         class_prior=found.table.prior() if class_prior is None else class_prior,
-        notes=(
-            *_unseen(matrix.n_items - matrix.n_judged, matrix.n_items, "item", "without an annotation get the prior"),
-            *_unseen(
-                int((n_annotations == 0).sum()), matrix.n_annotators, "annotator",
-                "without an annotation are described by the prior alone",
-            ),
-            *_unseen(
-                int((totals.sum(axis=0) == 0).sum()), matrix.n_classes, "class", "were given by nobody"
-            ),
-            *notes,
-        ),
+        notes=(*unseen(annotations, annotators="the prior alone describes them"), *notes),
     )  # fmt: skip
 
 
@@ -200,8 +191,3 @@ def _placed(values: NDArray[Any], order: NDArray[np.int64]) -> NDArray[Any]:
     placed = np.empty_like(values)
     placed[order] = values
     return placed
-
-
-def _unseen(count: int, total: int, noun: str, said: str) -> tuple[str, ...]:
-    plural = "classes" if noun == "class" else f"{noun}s"
-    return (f"{count:,} of {total:,} {plural} {said}.",) if count else ()

@@ -16,6 +16,7 @@ from scipy.special import expit
 from sfumato.aggregate.blocks import AnnotationMatrix, annotation_matrix
 from sfumato.aggregate.memory import check_memory
 from sfumato.aggregate.result import AnnotatorSkills, Result
+from sfumato.aggregate.unseen import unseen
 from sfumato.core.annotations import Annotations
 from sfumato.core.arguments import checked_arguments
 from sfumato.core.origin import Origin
@@ -229,10 +230,7 @@ def _result(
     adversaries = int((ability < 0).sum())
     if adversaries:
         notes.append(f"{adversaries} of {len(ability)} annotators are more often wrong than right; they count against.")
-    if matrix.n_judged < matrix.n_items:
-        notes.append(
-            f"{matrix.n_items - matrix.n_judged} of {matrix.n_items} items have no annotation and get the class prior."
-        )
+    notes += unseen(annotations, items="the class prior stands there", annotators="the prior alone describes them")
     return Result(
         soft_labels=SoftLabels(
             probs, items=annotations.items, classes=annotations.classes, uncertainty=np.exp(-ease),

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from sfumato.aggregate.held_out import held_out
 from sfumato.aggregate.result import AnnotatorSkills, Result
-from sfumato.aggregate.views import DEFAULT_VIEWS, ViewNames
-from sfumato.aggregate.views import views as views_of
+from sfumato.aggregate.views import DEFAULT_VIEWS, ViewNames, fitted
 from sfumato.core.annotations import Annotations
 from sfumato.core.origin import Origin, fingerprint_of
 from sfumato.core.row_blocks import over_blocks
@@ -55,6 +54,9 @@ class Aligned:
     annotators: AnnotatorSkills
     fingerprint: str
     origins: Mapping[str, Mapping[str, Any]]
+    # By which rule the weights were found, if by one; and what the views say of themselves.
+    rule: str = ""
+    notes: tuple[str, ...] = ()
 
 
 def aligned(views: Views, *, names: ViewNames | None, weights: Weights | None, seed: Seed) -> Aligned:
@@ -73,10 +75,15 @@ def aligned(views: Views, *, names: ViewNames | None, weights: Weights | None, s
             "sf.SoftLabels.load(…) or sf.read_annotations(…)."
         )
     annotators = AnnotatorSkills((), np.zeros(0, dtype=np.int64))
+    notes: tuple[str, ...] = ()
+    rule = weights if isinstance(weights, str) else ""
     if isinstance(weights, str):
         weights = _held_out_weights(views, DEFAULT_VIEWS if names is None else names, weights, seed)
     if isinstance(views, Annotations):
-        made: Mapping[str, SoftLabels] = views_of(views, DEFAULT_VIEWS if names is None else names, seed=seed)
+        results = fitted(views, DEFAULT_VIEWS if names is None else names, seed=seed)
+        made: Mapping[str, SoftLabels] = {name: result.soft_labels for name, result in results.items()}
+        # What several views say alike is said once.
+        notes = tuple(dict.fromkeys(note for result in results.values() for note in result.notes))
         annotators = AnnotatorSkills(views.annotators, views.per_annotator())
     elif names is not None:
         raise OptionError("The option 'names' says which views to make of annotations; soft labels are views already.")
@@ -105,6 +112,8 @@ def aligned(views: Views, *, names: ViewNames | None, weights: Weights | None, s
             name: {"method": view.origin.method, "options": dict(view.origin.options), "seed": view.origin.seed}
             for name, view in made.items()
         },
+        rule=rule,
+        notes=notes,
     )
 
 
@@ -114,16 +123,20 @@ def join_result(
     method: str,
     options: Mapping[str, Any],
     seed: Seed,
+    notes: tuple[str, ...] = (),
     **evidence: Any,
 ) -> JoinResult:
     """Return the result of a join; *probs* is taken over."""
     recipe = {"views": given.origins, "weights": given.weights, **options}
+    if given.rule:
+        recipe["weighed_by"] = given.rule
     origin = Origin(method, recipe, recorded(seed), given.fingerprint)
     return JoinResult(
         soft_labels=SoftLabels.trusted(probs, given.items, given.classes, origin),
         annotators=given.annotators,
         views=given.names,
         weights=given.weights,
+        notes=(*given.notes, *notes),
         **evidence,
     )
 

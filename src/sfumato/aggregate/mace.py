@@ -29,6 +29,11 @@ from sfumato.core.simplex import normalise
 from sfumato.errors import OptionError, check_choice
 
 MaceFit = Literal["variational", "em"]
+# The priors of each fit, where none are given.
+_USUAL: dict[MaceFit, dict[str, float]] = {
+    "variational": {"alpha": 0.5, "beta": 0.5, "strategy_prior": 10.0},
+    "em": {},
+}
 
 
 @checked_arguments
@@ -39,9 +44,9 @@ def mace(
     restarts: int = 10,
     max_iter: int = 500,
     tolerance: float = 1e-6,
-    alpha: float = 0.5,
-    beta: float = 0.5,
-    strategy_prior: float = 10.0,
+    alpha: float | None = None,
+    beta: float | None = None,
+    strategy_prior: float | None = None,
     smoothing: float | None = None,
     noise: float = 0.5,
     dtype: Literal["float64", "float32"] = "float64",
@@ -52,10 +57,10 @@ def mace(
 ) -> Result:
     """Return the posterior over classes under MACE, the best of several restarts.
 
-    *fit* "variational" has the priors θ_j ~ Beta(*beta*, *alpha*) (alpha for knowing) and
-    ξ_j ~ Dirichlet(*strategy_prior*), and its objective is the evidence lower bound; "em" adds *smoothing* (default
-    0.01/n_classes) to every count, and its objective is the log-likelihood with that prior. Both only rise.
-    Each restart begins with parameters of its own: counts of 1 + *noise*·U(0, 1), normalised. The priors
+    *fit* "variational" has the priors θ_j ~ Beta(*beta*, *alpha*) (alpha for knowing; both 0.5 if not given) and
+    ξ_j ~ Dirichlet(*strategy_prior*) (10), and its objective is the evidence lower bound; "em" adds *smoothing*
+    (0.01/n_classes if not given) to every count, and its objective is the log-likelihood with that prior. Both only
+    rise. Each restart begins with parameters of its own: counts of 1 + *noise*·U(0, 1), normalised. The priors
     and the noise are those of the authors' program (which stops after 50 iterations, wherever it is then).
     ``competence`` is the probability of a right answer, 1 − θ_j + θ_j/n_classes.
 
@@ -64,25 +69,30 @@ def mace(
     ('1', '0', '1')
     """
     check_choice(fit, get_args(MaceFit), option="fit")
-    smoothing = 0.01 / annotations.n_classes if smoothing is None else smoothing
-    for value, option in (
-        (alpha, "alpha"), (beta, "beta"), (strategy_prior, "strategy_prior"), (smoothing, "smoothing"),
-    ):  # fmt: skip
+    given = {"alpha": alpha, "beta": beta, "strategy_prior": strategy_prior, "smoothing": smoothing}
+    usual = _USUAL[fit] | ({"smoothing": 0.01 / annotations.n_classes} if fit == "em" else {})
+    for option, value in given.items():
+        if value is not None and option not in usual:
+            raise OptionError(f"The option '{option}' is none of fit={fit!r}, which takes {', '.join(usual)}.")
+    priors = usual | {option: value for option, value in given.items() if value is not None}
+    for option, value in priors.items():
         if not 0 < value < np.inf:
             raise OptionError(f"The option '{option}' must be more than 0. Got {value} instead.")
     if not 0 <= noise < np.inf:
         raise OptionError(f"The option 'noise' must be 0 or more. Got {noise} instead.")
     with open_engine(annotations, engine=engine, threads=threads, dtype=dtype) as opened:
         if fit == "variational":
-            model = _Mace(opened, np.array([alpha, beta]), strategy_prior, noise, variational=True)
-            options: dict[str, Any] = {"alpha": alpha, "beta": beta, "strategy_prior": strategy_prior}
+            knowing = np.array([priors["alpha"], priors["beta"]])
+            model = _Mace(opened, knowing, priors["strategy_prior"], noise, variational=True)
         else:
-            model = _Mace(opened, np.array([smoothing, smoothing]), smoothing, noise, variational=False)
-            options = {"smoothing": smoothing}
+            added = priors["smoothing"]
+            model = _Mace(opened, np.array([added, added]), added, noise, variational=False)
         found = em.fit(
             model, opened, restarts=restarts, max_iter=max_iter, tolerance=tolerance, seed=seed, progress=progress
         )
-        options |= {"fit": fit, "restarts": restarts, "max_iter": max_iter, "tolerance": tolerance, "noise": noise}
+        options: dict[str, Any] = {
+            **priors, "fit": fit, "restarts": restarts, "max_iter": max_iter, "tolerance": tolerance, "noise": noise,
+        }  # fmt: skip
         if dtype != "float64":
             options["dtype"] = dtype
         knows, strategy = normalise(found.parameters.knows)[:, 0], normalise(found.parameters.strategy)

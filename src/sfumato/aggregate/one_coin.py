@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.aggregate import em
-from sfumato.aggregate.confusion import Start, implied_confusion, no_gain
+from sfumato.aggregate.confusion import Start, implied_confusion, no_gain, strength_of
 from sfumato.aggregate.engines import Engine, EngineName, open_engine
 from sfumato.aggregate.engines.chunk import Expectation
 from sfumato.aggregate.result import Result
@@ -24,7 +24,7 @@ from sfumato.core.annotations import Annotations
 from sfumato.core.arguments import checked_arguments
 from sfumato.core.seeds import Seed
 from sfumato.core.simplex import normalise
-from sfumato.errors import OptionError, check_choice
+from sfumato.errors import check_choice
 
 Prior = Literal["pooled", "ml"]
 ClassPrior = Literal["uniform", "estimated"]
@@ -39,7 +39,7 @@ def one_coin(
     annotations: Annotations,
     *,
     prior: Prior = "pooled",
-    strength: float = 8.0,
+    strength: float | None = None,
     class_prior: ClassPrior = "uniform",
     start: Start = "shares",
     tolerance: float = 1e-6,
@@ -53,7 +53,8 @@ def one_coin(
     """Return the posterior over classes under one accuracy per annotator, by EM.
 
     The objective is the log-likelihood, plus for *prior* "pooled" the log density of a Beta prior on each accuracy,
-    worth *strength* pseudo-annotations and centred on the accuracy of all annotators at the start; "ml" has none.
+    worth *strength* pseudo-annotations (8 if not given) and centred on the accuracy of all annotators at the start;
+    "ml" has none.
     *class_prior* is "uniform" or "estimated": one accuracy cannot tell a frequent class from a label that is given too
     often, and an estimated prior then feeds on itself.
     Time and memory grow with the annotations and the posterior, never with annotators × classes². The other options
@@ -66,10 +67,9 @@ def one_coin(
     check_choice(prior, get_args(Prior), option="prior")
     check_choice(class_prior, get_args(ClassPrior), option="class_prior")
     check_choice(start, get_args(Start), option="start")
-    if not 0 < strength < np.inf:
-        raise OptionError(f"The option 'strength' must be more than 0 (for none, use prior='ml'). Got {strength}.")
+    strength = strength_of(prior, strength)
     with open_engine(annotations, engine=engine, threads=threads, dtype=dtype) as opened:
-        model = _OneCoin(opened, strength if prior == "pooled" else 0.0, class_prior, start)
+        model = _OneCoin(opened, strength, class_prior, start)
         found = em.fit(model, opened, max_iter=max_iter, tolerance=tolerance, seed=seed, progress=progress)
         options: dict[str, Any] = {
             "prior": prior, "class_prior": class_prior, "start": start,

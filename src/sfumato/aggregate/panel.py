@@ -36,19 +36,27 @@ _LEVEL = 0.95
 _MOST_UNITS = 10_000
 # Numbers in all confusion matrices together, and annotations × classes for MACE's restarts: above, left out and said.
 _MOST_CONFUSION, _MOST_MACE = 1 << 24, 2_000_000
-_NUMERIC = ("krippendorff_alpha_score (ordinal)", "krippendorff_alpha_score (interval)")
+_ORDINAL, _INTERVAL = "krippendorff_alpha_score (ordinal)", "krippendorff_alpha_score (interval)"
 
 
 @checked_arguments
-def agreement(annotations: Annotations, *, gold: Gold | None = None, resamples: int = 1000, seed: Seed = 0) -> Report:
+def agreement(
+    annotations: Annotations,
+    *,
+    gold: Gold | None = None,
+    ordinal: bool = False,
+    resamples: int = 1000,
+    seed: Seed = 0,
+) -> Report:
     """Return how far the annotators agree, with what is known of each annotator, each item, and suspected copies.
 
     Numbers, over the items with two or more annotations, with 95 % bootstrap intervals over items: the observed
-    agreement, Fleiss' κ, Krippendorff's α (ordinal and interval too where the classes are numbers), and the mean
-    entropy of the vote shares of an item, in nats and divided by that of the uniform distribution. With *gold*, over
-    the items that have it: the mean over annotators of their accuracy (interval over annotators), the accuracy of all
-    annotations in one pool, and that of the majority (ties to the first class). A distribution is right to the degree
-    of its probability of the gold class; two agree by Σ_k p_k q_k.
+    agreement, Fleiss' κ, Krippendorff's α (ordinal and interval too where the classes are numbers; with *ordinal*, the
+    ordinal one for classes with any names, in the order in which they stand), and the mean entropy of the vote shares
+    of an item, in nats and divided by that of the uniform distribution. With *gold*, over the items that have it: the
+    mean over annotators of their accuracy (interval over annotators), the accuracy of all annotations in one pool, and
+    that of the majority (ties to the first class). A distribution is right to the degree of its probability of the
+    gold class; two agree by Σ_k p_k q_k.
 
     ``details["annotators"]``, ``details["items"]`` and ``details["copies"]`` are columns of equal length, ready for
     `sfumato.core.storage.save_columns`. Of each annotator: the mean share of the item's annotations by others that
@@ -70,7 +78,7 @@ def agreement(annotations: Annotations, *, gold: Gold | None = None, resamples: 
     ordered = in_canonical_order(annotations)
     answers = Answers.of(ordered)
     numbers = [
-        *_coefficients(ordered, resamples, for_coefficients),
+        *_coefficients(ordered, ordinal, resamples, for_coefficients),
         *_entropies(answers, resamples, for_entropy),
     ]
     truth = None if gold is None else gold.aligned(ordered.items, ordered.classes)
@@ -85,7 +93,10 @@ def agreement(annotations: Annotations, *, gold: Gold | None = None, resamples: 
         "Agreement of annotators",
         numbers,
         Origin(
-            "agreement", {"resamples": resamples, "gold": gold is not None}, recorded(seed), annotations.fingerprint
+            "agreement",
+            {"resamples": resamples, "gold": gold is not None, "ordinal": ordinal},
+            recorded(seed),
+            annotations.fingerprint,
         ),
         [*_findings(verdicts, copies, int((answers.per_item > 0).sum())), *notes],
         {
@@ -96,11 +107,11 @@ def agreement(annotations: Annotations, *, gold: Gold | None = None, resamples: 
     )
 
 
-def _coefficients(ordered: Annotations, resamples: int, rng: np.random.Generator) -> list[Number]:
+def _coefficients(ordered: Annotations, ordinal: bool, resamples: int, rng: np.random.Generator) -> list[Number]:
     n = int((ordered.per_item() >= 2).sum())
     found = resampled_agreement(ordered, resamples=resamples, seed=rng)
-    numeric = _NUMERIC[1] in found
-    return [_number(name, value, n, drawn) for name, (value, drawn) in found.items() if numeric or name not in _NUMERIC]
+    kept = found.keys() if _INTERVAL in found else found.keys() - ({_ORDINAL} if not ordinal else set())
+    return [_number(name, value, n, drawn) for name, (value, drawn) in found.items() if name in kept]
 
 
 def _entropies(answers: Answers, resamples: int, rng: np.random.Generator) -> list[Number]:

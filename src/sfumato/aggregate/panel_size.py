@@ -5,7 +5,8 @@ from __future__ import annotations
 __all__ = ["panel_size"]
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -48,7 +49,7 @@ def panel_size(
     method: str = "standard",
     against: Literal["full", "rest"] = "full",
     repeats: int = 20,
-    seconds: ArrayLike | None = None,
+    seconds: ArrayLike | Mapping[tuple[str, str], float] | None = None,
     seed: Seed = 0,
 ) -> Report:
     """Return how close soft labels from m annotations per item come to those of the panel, for several m.
@@ -67,8 +68,9 @@ def panel_size(
     over items between the normalised entropies (nan where all of one side are equal). Intervals are quantiles over
     1,000 draws of one repeat and of items with replacement: where one study with m per item would come out.
 
-    *seconds*, one mean per annotation or an array of shape (n_annotations,) in the order of *annotations*, adds the
-    cost: the annotator-seconds that m annotations of one item take in the mean. ``details["curve"]`` holds all of it as
+    *seconds* adds the cost, the annotator-seconds that m annotations of one item take in the mean. It is one mean per
+    annotation, or a mapping from (item, annotator) to the seconds of what the annotator said of the item, or an array
+    of shape (n_annotations,) in the order of *annotations*, which are sorted. ``details["curve"]`` holds all of it as
     columns. Compare Figures 6 and 10 of Collins et al. (2022).
 
     >>> votes = Annotations.from_rows(list("aaaabbbb"), list("wxyz" * 2), list("11221111"))
@@ -171,11 +173,16 @@ def _sizes(per_item: NDArray[np.int64], sizes: Sequence[int] | None, against: st
 
 
 def _mean_seconds(
-    annotations: Annotations, ordered: Annotations, taken: NDArray[np.bool_], seconds: ArrayLike | None
+    annotations: Annotations,
+    ordered: Annotations,
+    taken: NDArray[np.bool_],
+    seconds: ArrayLike | Mapping[tuple[str, str], float] | None,
 ) -> float | None:
     """Return what one annotation takes, in the mean over the items that are compared."""
     if seconds is None:
         return None
+    if isinstance(seconds, Mapping):
+        seconds = _by_annotation(annotations, seconds)
     given = np.asarray(seconds, dtype=np.float64)
     if given.shape not in ((), (annotations.n_annotations,)) or not (np.isfinite(given) & (given >= 0)).all():
         raise OptionError(
@@ -190,6 +197,23 @@ def _mean_seconds(
     mean = total / np.maximum(annotations.per_item(), 1)
     place = {name: code for code, name in enumerate(annotations.items)}
     return float(np.mean([mean[place[name]] for name, used in zip(ordered.items, taken, strict=True) if used]))
+
+
+def _by_annotation(annotations: Annotations, seconds: Mapping[tuple[str, str], float]) -> Floats:
+    """Return the seconds of each annotation; what one annotator said of one item shares its time evenly."""
+    first = annotations.starts[:-1]
+    pairs = list(
+        zip(
+            (annotations.items[code] for code in annotations.item[first]),
+            (annotations.annotators[code] for code in annotations.annotator[first]),
+            strict=True,
+        )
+    )
+    missing = next((pair for pair in pairs if pair not in seconds), None)
+    if missing is not None:
+        raise InputError(f"There are no seconds for the item {missing[0]!r} and the annotator {missing[1]!r}.")
+    times = Counter(pairs)
+    return np.array([seconds[pair] / times[pair] for pair in pairs], dtype=np.float64)
 
 
 def _sums(probs: Floats, reference: Floats) -> Floats:

@@ -31,6 +31,8 @@ _ROUGH, _FINE = 1e-5, 1e-9
 _MOST_STEPS = 100
 # No temperature goes beyond it: where nothing holds one back (the last view under the paper's penalty) it ends here.
 _HOTTEST = 1e6
+# So many views at most are tried softer than all others.
+_MOST_ALONE = 8
 
 
 class Optimum(NamedTuple):
@@ -70,7 +72,8 @@ def _starts(n_views: int, low: float) -> list[Floats]:
     """Return points to start from: all views as they are, all softer (or harder, if they may be), each alone softer."""
     levels = [1.0, 1.5, 3.0] + ([0.5, 0.2] if low < 0 else [])
     together = [np.full(n_views, np.log(level)) for level in levels]
-    alone = [np.log(np.where(np.arange(n_views) == view, 3.0, 1.0)) for view in range(n_views)]
+    # Each start costs a gradient per view, and each gradient the square of their number.
+    alone = [np.log(np.where(np.arange(n_views) == view, 3.0, 1.0)) for view in range(min(n_views, _MOST_ALONE))]
     return [np.maximum(start, low) for start in (*together, *alone)]
 
 

@@ -68,10 +68,12 @@ class TemperatureLoss:
             with np.errstate(divide="ignore", under="ignore"):
                 return _terms(self._logs(start, stop), temperatures)[:, : stop - start]
 
-        of_items = np.concatenate(over_blocks(terms, self.n_items, self._size, threads=self.threads), axis=1)
+        parts = over_blocks(terms, self.n_items, self._size, threads=self.threads)
+        # Without items there is nothing to be apart from.
+        of_items = np.concatenate([np.zeros((len(self.views) + 1, 0)), *parts], axis=1)
         sums = np.array([on_grid(row, self.n_items).sum() for row in of_items])
         n_pairs = math.comb(len(self.views), 2)
-        means = sums / (2 * n_pairs * self.n_items)
+        means = sums / (2 * n_pairs * max(self.n_items, 1))
         penalty = self.penalties * temperatures**2
         return float(means[0] + penalty.sum()), means[1:] + 2 * penalty
 

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-__all__ = ["Ties", "lots", "majority", "majority_of", "shares_of", "softmax", "standard", "unannotated", "vote_result"]
+__all__ = [
+    "Ties",
+    "check_labels_fit",
+    "lots",
+    "majority",
+    "majority_of",
+    "shares_of",
+    "softmax",
+    "standard",
+    "vote_result",
+]
 
 from collections.abc import Mapping
 from typing import Any, Literal, get_args
@@ -10,7 +20,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.aggregate.memory import check_memory
 from sfumato.aggregate.result import AnnotatorSkills, Result
+from sfumato.aggregate.unseen import unseen
 from sfumato.core import simplex
 from sfumato.core.annotations import Annotations
 from sfumato.core.arguments import checked_arguments
@@ -41,6 +53,7 @@ def majority(annotations: Annotations, *, ties: Ties = "first", seed: Seed = 0) 
     >>> majority(votes, ties="share").soft_labels["a"].tolist()
     [0.5, 0.5]
     """
+    check_labels_fit(annotations)
     drawn = lots(annotations, ties, seed)
 
     def made(start: int, stop: int, counts: NDArray[Any]) -> NDArray[np.float64]:
@@ -60,6 +73,7 @@ def standard(annotations: Annotations, *, seed: Seed = 0) -> Result:
     >>> standard(votes).soft_labels["b"].tolist()
     [0.0, 1.0]
     """
+    check_labels_fit(annotations)
     probs = annotations.from_counts(lambda start, stop, counts: simplex.normalise(counts))
     return vote_result(annotations, probs, "standard", {}, seed)
 
@@ -75,8 +89,18 @@ def softmax(annotations: Annotations, *, seed: Seed = 0) -> Result:
     >>> softmax(votes).soft_labels["a"].tolist()
     [0.5, 0.5]
     """
+    check_labels_fit(annotations)
     probs = annotations.from_counts(lambda start, stop, counts: simplex.softmax(counts))
     return vote_result(annotations, probs, "softmax", {}, seed)
+
+
+def check_labels_fit(annotations: Annotations, *, arrays: int = 1) -> None:
+    """Refuse soft labels that would not fit in memory, before they are made; *arrays* of their size are at work."""
+    check_memory(
+        annotations.n_items * annotations.n_classes * 8 * arrays,
+        what=f"The soft labels of {annotations.n_items:,} items over {annotations.n_classes:,} classes",
+        instead="Aggregate a part of the items at a time.",
+    )
 
 
 def lots(annotations: Annotations, ties: Ties, seed: Seed) -> NDArray[np.float64] | None:
@@ -149,16 +173,6 @@ def vote_result(
     return Result(
         soft_labels=SoftLabels.trusted(probs, annotations.items, annotations.classes, origin),
         annotators=AnnotatorSkills(annotations.annotators, annotations.per_annotator(), competence),
-        notes=(*unannotated(annotations), *notes),
+        notes=(*unseen(annotations, items="the uniform distribution stands there"), *notes),
         **evidence,
     )
-
-
-def unannotated(annotations: Annotations) -> tuple[str, ...]:
-    """Return the sentence that tells of items without annotations, if there are any."""
-    # Rows are sorted by item: each change is a new one.
-    judged = int(np.count_nonzero(annotations.item[1:] != annotations.item[:-1])) + min(len(annotations.item), 1)
-    silent = annotations.n_items - judged
-    if silent == 0:
-        return ()
-    return (f"{silent} of {annotations.n_items} items have no annotation: they get the uniform distribution.",)

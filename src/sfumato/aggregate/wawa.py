@@ -7,7 +7,7 @@ __all__ = ["wawa"]
 import numpy as np
 
 from sfumato.aggregate.result import Result
-from sfumato.aggregate.votes import Ties, lots, majority_of, shares_of, vote_result
+from sfumato.aggregate.votes import Ties, check_labels_fit, lots, majority_of, shares_of, vote_result
 from sfumato.aggregate.weighted_votes import agreement_with, weighted_counts
 from sfumato.core.annotations import Annotations
 from sfumato.core.arguments import checked_arguments
@@ -27,6 +27,7 @@ def wawa(annotations: Annotations, *, ties: Ties = "first", seed: Seed = 0) -> R
     >>> wawa(votes).soft_labels["a"].tolist(), wawa(votes).annotators.competence.tolist()
     ([0.8, 0.2], [1.0, 1.0, 0.5])
     """
+    check_labels_fit(annotations, arrays=2)
     drawn = lots(annotations, ties, seed)
     skill = agreement_with(annotations, majority_of(annotations.counts(), ties, drawn))
     probs = shares_of(weighted_counts(annotations, np.nan_to_num(skill)))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sfumato.aggregate.blocks import AnnotationMatrix, annotation_matrix
 from sfumato.aggregate.memory import check_memory
 from sfumato.aggregate.result import AnnotatorSkills, Result
+from sfumato.aggregate.unseen import unseen
 from sfumato.core.annotations import Annotations
 from sfumato.core.arguments import checked_arguments
 from sfumato.core.origin import Origin
@@ -111,11 +112,7 @@ def with_model(annotations: Annotations, model: SoftLabels, *, passes: int = 1, 
                 "No item has two annotations, so agreement among annotators is unknown: "
                 "all are taken to be as good as the model, by their agreement with it."
             )
-    if matrix.n_judged < matrix.n_items:
-        notes.append(
-            f"Without an annotation are {matrix.n_items - matrix.n_judged:,} of {counted(matrix.n_items, 'item')}; "
-            "there the model's probabilities stand."
-        )
+    notes += unseen(annotations, items="the model's probabilities stand there")
     if more:
         notes.append(f"Left out: {counted(more, 'item')} that the model knows and the annotations do not.")
     options = {"model": model.fingerprint, "passes": passes}

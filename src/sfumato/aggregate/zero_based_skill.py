@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 
 from sfumato.aggregate.result import Result
-from sfumato.aggregate.votes import Ties, lots, majority_of, vote_result
+from sfumato.aggregate.votes import Ties, check_labels_fit, lots, majority_of, vote_result
 from sfumato.aggregate.weighted_votes import agreement_with, weighted_counts
 from sfumato.core import simplex
 from sfumato.core.annotations import Annotations
@@ -57,6 +57,7 @@ def zero_based_skill(
         "max_iter": max_iter, "learning_rate": learning_rate,
         "reduce_every": reduce_every, "reduce_by": reduce_by, "ties": ties,
     }  # fmt: skip
+    check_labels_fit(annotations, arrays=2)
     drawn = lots(annotations, ties, seed)
     skill = np.full(annotations.n_annotators, 1 / annotations.n_classes + 1e-5)
     rate, converged = learning_rate, False
@@ -67,9 +68,9 @@ def zero_based_skill(
         top = majority_of(weighted_counts(annotations, skill), ties, drawn)
         # Who said nothing has nothing to agree with, and keeps the skill of the start.
         gap = np.nan_to_num(agreement_with(annotations, top) - skill)
-        trace.append(float(on_grid(gap**2, len(gap)).sum()) / len(gap))
+        trace.append(float(on_grid(gap**2, len(gap)).sum()) / max(len(gap), 1))
         skill = skill + rate * gap
-        converged = bool(np.abs(gap).max() <= _STILL)
+        converged = bool(np.abs(gap).max(initial=0) <= _STILL)
     if not converged:
         warnings.warn(
             f"The skills still moved after {max_iter} steps. Raise 'max_iter', or lower 'reduce_by' to calm them.",

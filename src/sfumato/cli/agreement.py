@@ -28,6 +28,9 @@ def register(app: typer.Typer) -> None:
 def agreement(
     votes: reading.Votes,
     gold: Annotated[Path | None, typer.Option(help="A file of reference classes: item, label.")] = None,
+    ordinal: Annotated[
+        bool, typer.Option("--ordinal", help="The classes have an order, that of --classes: add the ordinal α.")
+    ] = False,
     resamples: Annotated[int, typer.Option(min=1, help="How many bootstrap samples the intervals are made of.")] = 1000,
     seed: reading.Seed = 0,
     annotators_out: Annotated[
@@ -56,7 +59,7 @@ def agreement(
     )
     reference = None if gold is None else read_gold(gold)
     with screen.working("Comparing annotators"):
-        report = examine(said, gold=reference, resamples=resamples, seed=seed)
+        report = examine(said, gold=reference, ordinal=ordinal, resamples=resamples, seed=seed)
     if annotators_out is not None:
         storage.save_columns(report.details["annotators"], annotators_out)
     if json:

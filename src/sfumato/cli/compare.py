@@ -50,8 +50,11 @@ def compare(
         bool, typer.Option("--panel-size", help="Ask instead how many annotators per item are enough.")
     ] = False,
     seconds: Annotated[
-        float | None,
-        typer.Option(min=0, help="For --panel-size: what an annotation takes an annotator; adds the cost."),
+        str | None,
+        typer.Option(
+            metavar="NUMBER|COLUMN",
+            help="For --panel-size: the seconds of an annotation, or the column that holds them; adds the cost.",
+        ),
     ] = None,
     seed: reading.Seed = 0,
     report: Annotated[
@@ -87,8 +90,9 @@ def compare(
         votes, format=format, item=item, annotator=annotator, label=label, classes=classes, duplicates=duplicates
     )
     if panel_size:
+        cost = None if seconds is None else _cost(seconds, votes, item, annotator, label)
         with screen.working("Drawing smaller panels"):
-            found = shrink(said, repeats=_DRAWS if resamples is None else resamples, seconds=seconds, seed=seed)
+            found = shrink(said, repeats=_DRAWS if resamples is None else resamples, seconds=cost, seed=seed)
     else:
         reference = None if gold is None else read_gold(gold)
         with screen.working("Leaving annotations out") as advance:
@@ -110,6 +114,23 @@ def compare(
         screen.say(line)
     for target in report or []:
         screen.say(f"→ {target}")
+
+
+def _cost(
+    seconds: str, votes: list[Path], item: str | None, annotator: str | None, label: str | None
+) -> float | dict[tuple[str, str], float]:
+    """Return the seconds of an annotation, or of each one by item and annotator where a column holds them."""
+    from sfumato.tables.read_seconds import read_seconds
+
+    try:
+        mean = float(seconds)
+    except ValueError:
+        if len(votes) > 1:
+            raise OptionError("--seconds takes a column of one file of votes. Join them, or give the mean.") from None
+        return read_seconds(votes[0], seconds, item=item, annotator=annotator, label=label)
+    if not 0 <= mean < float("inf"):
+        raise OptionError(f"--seconds must be 0 or more. Got {seconds} instead.")
+    return mean
 
 
 def _write(

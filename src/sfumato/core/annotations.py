@@ -304,6 +304,10 @@ class Annotations:
         annotator = self.annotator if self.is_hard else self.annotator[self.starts[:-1]]
         return _tally(annotator, self.n_annotators)
 
+    def per_class(self) -> NDArray[np.int64]:
+        """Return the number of annotations that name each class, shape (n_classes,)."""
+        return _tally(self.label, self.n_classes)
+
     def take_annotations(self, chosen: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Self:
         """Return the annotations that *chosen* (a mask or indices) picks; the vocabularies stay whole."""
         chosen = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else np.unique(chosen)

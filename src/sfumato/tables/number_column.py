@@ -39,6 +39,10 @@ class NumberColumn:
         wanted = "a whole number, as `Annotations.save` writes it"
         return self._numbers(lambda value: 0 <= value < 2**31 and value == int(value), wanted).astype(np.int64)
 
+    def durations(self) -> NDArray[np.float64]:
+        """Return the numbers if none is below 0, else raise an `InputError`."""
+        return self._numbers(lambda value: value >= 0, "a number of seconds, 0 or more")
+
     def _numbers(self, fits: Callable[[float], bool], wanted: str) -> NDArray[np.float64]:
         codes = np.concatenate(self._codes)
         texts = self._coder.names()

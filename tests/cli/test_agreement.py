@@ -88,7 +88,7 @@ def test_one_class_is_still_json(tmp_path: Path, capsys: pytest.CaptureFixture[s
     ("more", "sentence"),
     [
         (["--annotators-out", "annotators.xyz"], "annotators.xyz"),
-        (["--resamples", "0"], "'resamples'"),
+        (["--resamples", "0"], "'--resamples'"),
         (["--gold", "missing.csv"], "missing.csv"),
     ],
 )

@@ -17,7 +17,8 @@ pytest.importorskip("sklearn")
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.metrics import get_scorer, roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -39,6 +40,7 @@ GOLD = PEOPLE.argmax(axis=1)
     [
         SoftLabelClassifier(DecisionTreeClassifier(random_state=0)),
         SoftLabelClassifier(GaussianNB()),
+        SoftLabelClassifier(LogisticRegression()),
     ]
 )
 def test_it_is_an_estimator_as_scikit_learn_checks_one(estimator: Any, check: Any) -> None:
@@ -81,16 +83,59 @@ def test_certain_labels_are_classes() -> None:
 def test_names_come_from_the_soft_labels_or_the_option() -> None:
     named = SoftLabels(PEOPLE, items=[f"i{i}" for i in range(120)], classes=["b", "a", "c"])
     model = SoftLabelClassifier(LogisticRegression()).fit(X, named)
-    assert model.classes_.tolist() == ["b", "a", "c"]
-    assert model.predict(X).tolist() == [["b", "a", "c"][k] for k in model.predict_proba(X).argmax(axis=1)]
-    other = SoftLabelClassifier(LogisticRegression(), classes=["a", "b", "c"]).fit(X, named)
-    np.testing.assert_allclose(other.predict_proba(X), model.predict_proba(X)[:, [1, 0, 2]], atol=1e-4)
-    assert other.score(X, named.with_classes(["a", "b", "c"])) == model.score(X, named)
-    words = SoftLabelClassifier(LogisticRegression(), classes=["a", "b", "c"]).fit(
+    assert model.classes_.tolist() == ["a", "b", "c"]
+    assert model.predict(X).tolist() == [["a", "b", "c"][k] for k in model.predict_proba(X).argmax(axis=1)]
+    for given in (["a", "b", "c"], ["c", "b", "a"]):
+        other = SoftLabelClassifier(LogisticRegression(), classes=given).fit(X, named)
+        np.testing.assert_array_equal(other.predict_proba(X), model.predict_proba(X))
+    plain = SoftLabelClassifier(LogisticRegression()).fit(X, PEOPLE)
+    np.testing.assert_allclose(model.predict_proba(X), plain.predict_proba(X)[:, [1, 0, 2]], atol=1e-4)
+    words = SoftLabelClassifier(LogisticRegression(), classes=["c", "a", "b"]).fit(
         X[:60], np.array(["b", "c"])[GOLD[:60] // 2]
     )
     assert words.predict_proba(X).shape == (120, 3)
     assert (words.predict_proba(X)[:, 0] == 0).all()
+
+
+def test_the_score_goes_by_the_names_of_the_soft_labels() -> None:
+    named = SoftLabels(PEOPLE, items=[f"i{i}" for i in range(120)], classes=["b", "a", "c"])
+    model = SoftLabelClassifier(LogisticRegression()).fit(X, named)
+    expected = np.mean([named.probs[i, named.classes.index(name)] for i, name in enumerate(model.predict(X))])
+    assert model.score(X, named) == pytest.approx(expected)
+    assert model.score(X, named.with_classes(["c", "b", "a"])) == model.score(X, named)
+    others = SoftLabels(PEOPLE, items=named.items, classes=["x", "y", "z"])
+    with pytest.raises(InputError, match="have the classes x, y, z, and the model a, b, c"):
+        model.score(X, others)
+
+
+def test_scorers_of_scikit_learn_find_the_classes_in_their_order() -> None:
+    names = np.array(["yes", "no"])
+    soft = SoftLabels(PEOPLE[:, 1:] / PEOPLE[:, 1:].sum(axis=1, keepdims=True), items=list(map(str, range(120))),
+                      classes=names.tolist())  # fmt: skip
+    gold = names[soft.probs.argmax(axis=1)]
+    for model in (
+        SoftLabelClassifier(LogisticRegression()).fit(X, soft),
+        SoftLabelClassifier(GaussianNB(), classes=["yes", "no"]).fit(X, gold),
+    ):
+        assert roc_auc_score(gold == "yes", model.predict_proba(X)[:, 1]) > 0.9
+        for scorer in ("roc_auc", "neg_log_loss"):
+            assert get_scorer(scorer)(model, X, gold) > -0.5
+        assert get_scorer("roc_auc")(model, X, gold) > 0.9
+        with pytest.raises(InputError, match="sorted order of their classes"):
+            SoftLabelClassifier(LogisticRegression(), classes=["yes", "no"]).fit(X, soft.probs)
+    with pytest.raises(InputError, match="or give SoftLabels"):
+        model.score(X, soft.probs)
+
+
+def test_scores_of_classes_are_those_of_the_classifier_inside() -> None:
+    model = SoftLabelClassifier(LogisticRegression()).fit(X, GOLD)
+    inner = LogisticRegression().fit(X, GOLD)
+    np.testing.assert_allclose(model.decision_function(X), inner.decision_function(X))
+    wider = SoftLabelClassifier(RidgeClassifier()).fit(X, np.insert(np.eye(2)[GOLD // 2], 1, 0, axis=1))
+    scores = wider.decision_function(X)
+    assert (scores[:, 1] == -np.inf).all()
+    np.testing.assert_array_equal(wider.classes_[scores.argmax(axis=1)], wider.predict(X))
+    assert not hasattr(SoftLabelClassifier(GaussianNB()), "decision_function")
 
 
 def test_a_class_that_nobody_chose_has_a_column_without_mass() -> None:
@@ -171,6 +216,7 @@ def _boosts(model: Any, ignored: str = "") -> None:
     ("inner", "labels", "options", "error", "match"),
     [
         (KNeighborsClassifier(), PEOPLE, {}, OptionError, "KNeighborsClassifier takes no sample_weight"),
+        (Ridge(), PEOPLE, {}, OptionError, "Ridge is no classifier"),
         (make_pipeline(LogisticRegression()), PEOPLE, {}, OptionError, "goes around this one, not inside"),
         (LogisticRegression(), LOGITS, {}, InputError, "soft labels of item in row 1"),
         (LogisticRegression(), PEOPLE[:50], {}, ValueError, "inconsistent numbers of samples"),

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_classifier
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import _safe_indexing, check_consistent_length, get_tags
 from sklearn.utils.metaestimators import available_if
@@ -39,7 +39,8 @@ class SoftLabelClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
     ``fit`` takes soft labels of shape (n_items, n_classes), `SoftLabels` (row by row), or classes of shape (n_items,),
     with which it does what *estimator* alone does. For a classifier that minimises a weighted log loss this is exactly
     the soft cross-entropy −Σ p log q. *classes* names the columns; without it they are those of the `SoftLabels`, or 0
-    to n_classes − 1. ``predict_proba`` has all of them, whether or not anybody chose them.
+    to n_classes − 1. ``classes_`` and the columns of ``predict_proba`` are these, sorted as everywhere in scikit-learn,
+    whether or not anybody chose them: `SoftLabels` are brought into that order by name, an array has to have it.
 
     It goes into pipelines, searches and cross-validation as any classifier does (put a scaler before it, not inside);
     only ``cross_val_predict(…, method="predict_proba")`` cannot have soft labels, whose columns scikit-learn recodes.
@@ -64,6 +65,8 @@ class SoftLabelClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
                 f"{type(self.estimator).__name__} takes no sample_weight, which would tell it how much each label "
                 "counts. Choose another classifier; a pipeline or a search goes around this one, not inside."
             )
+        if not is_classifier(self.estimator):
+            raise OptionError(f"{type(self.estimator).__name__} is no classifier. Choose one that is.")
         validate_data(self, X, skip_check_array=True)  # what X may be, the classifier inside knows
         probs = self._distributions(y)
         check_consistent_length(X, probs)
@@ -102,6 +105,19 @@ class SoftLabelClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
             logs: NDArray[np.float64] = np.log(self.predict_proba(X))
         return logs
 
+    @available_if(_inner_has("decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores of the classes as *estimator* gives them; −∞ for a class that nobody chose."""
+        check_is_fitted(self)
+        known: NDArray[np.float64] = np.asarray(self.estimator_.decision_function(X), dtype=np.float64)
+        if len(self._present) == len(self.classes_):
+            return known
+        if known.ndim == 1:  # of two classes scikit-learn scores the second
+            known = np.stack([-known, known], axis=1)
+        scores = np.full((len(known), len(self.classes_)), -np.inf)
+        scores[:, self._present] = known
+        return scores
+
     def score(self, X: Any, y: ArrayLike | SoftLabels, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean share of people who say what is predicted; the accuracy, where labels are classes."""
         predicted = self.predict(X)
@@ -109,7 +125,7 @@ class SoftLabelClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
             right = predicted == np.asarray(y)
         else:
             place = {name: column for column, name in enumerate(self.classes_.tolist())}
-            probs = _soft_array(y)
+            probs = _soft_array(self._in_order(y, self.classes_))
             if probs.shape[1] != len(place):
                 raise InputError(f"The model knows {len(place)} classes, and these soft labels have {probs.shape[1]}.")
             right = probs[np.arange(len(predicted)), [place[name] for name in predicted.tolist()]]
@@ -132,15 +148,14 @@ class SoftLabelClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
             names = self.classes
             if names is None:
                 names = y.classes if isinstance(y, SoftLabels) else range(probs.shape[1])
-            elif isinstance(y, SoftLabels) and tuple(names) != y.classes:
-                probs = _soft_array(y.with_classes(names))
-            self.classes_ = np.asarray(list(names))
-            if len(self.classes_) != probs.shape[1] or len(np.unique(self.classes_)) != len(self.classes_):
+            # Sorted: scikit-learn's scorers take the columns for those of np.unique(y), whatever classes_ says.
+            self.classes_ = np.unique(np.asarray(list(names)))
+            if len(self.classes_) != probs.shape[1] or len(names) != len(self.classes_):
                 raise InputError(
                     f"The soft labels have {probs.shape[1]} columns, and 'classes' names {len(set(names))} classes. "
                     "It needs one name for each."
                 )
-            return probs
+            return _soft_array(self._in_order(y, self.classes_))
         if y is None:
             raise InputError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         labels = check_array(y, ensure_2d=False, dtype=None, input_name="y")
@@ -156,12 +171,30 @@ class SoftLabelClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         if self.classes is None:
             self.classes_ = found
         else:
-            self.classes_ = np.asarray(list(self.classes))
+            self.classes_ = np.unique(np.asarray(list(self.classes)))
             unknown = [name for name in found.tolist() if name not in self.classes_.tolist()]
             if unknown:
                 raise InputError(f"The class {unknown[0]!r} is not among the 'classes' {list(self.classes)}.")
             codes = np.array([self.classes_.tolist().index(name) for name in found.tolist()])[codes]
         return np.eye(len(self.classes_))[codes]
+
+    def _in_order(self, y: Any, classes: NDArray[Any]) -> Any:
+        """Return soft labels with the columns in the order of *classes*, by name where they have names."""
+        if isinstance(y, SoftLabels):
+            names = classes.tolist()
+            if set(names) != set(y.classes):
+                raise InputError(
+                    f"The soft labels have the classes {', '.join(y.classes)}, and the model "
+                    f"{', '.join(map(str, names))}. They must be the same."
+                )
+            return y.with_classes(names)
+        if self.classes is not None and list(self.classes) != classes.tolist():
+            # Whoever compares predict_proba with this array, as scorers do, would compare other classes.
+            raise InputError(
+                f"The columns of soft labels must stand in the sorted order of their classes, {classes.tolist()}. "
+                f"'classes' is {list(self.classes)}: sort it, and the columns with it, or give SoftLabels."
+            )
+        return y
 
 
 def _is_soft(y: Any) -> bool:

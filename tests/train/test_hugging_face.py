@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -113,6 +114,46 @@ def test_tokens_without_a_label_count_for_nothing(tmp_path: Path) -> None:
         ours.train()
         losses_of_parts += [record["loss"] for record in ours.state.log_history if "loss" in record]
     assert losses_of_parts == pytest.approx([expected, expected], abs=2e-4)
+
+
+class PadsLeft:
+    """Pads as a tokenizer with padding_side="left" does."""
+
+    def __init__(self, masked: bool) -> None:
+        self.masked = masked
+        self.tokenizer = SimpleNamespace(padding_side="left")
+
+    def __call__(self, features: list[dict[str, Any]]) -> dict[str, Any]:
+        length = max(len(feature["input_ids"]) for feature in features)
+        rows = [[0] * (length - len(f["input_ids"])) + list(f["input_ids"]) for f in features]
+        ids = torch.tensor(rows)
+        return {"input_ids": ids, **({"attention_mask": (ids > 0).long()} if self.masked else {})}
+
+
+@pytest.mark.parametrize("masked", [True, False])
+def test_labels_of_tokens_lie_on_their_tokens_on_whichever_side_is_padded(masked: bool) -> None:
+    data = [
+        {"input_ids": [5, 6, 7], "labels": [None, [1.0, 0.0], [0.5, 0.5]]},
+        {"input_ids": [8], "labels": [[0.25, 0.75]]},
+    ]
+    batch = SoftLabelCollator(PadsLeft(masked))(data)
+    assert batch["labels"][1].tolist() == [[-100, -100], [-100, -100], [0.25, 0.75]]
+    assert batch["labels"][0].tolist() == [[-100, -100], [1, 0], [0.5, 0.5]]
+    right = SoftLabelCollator(pad)(data)
+    assert right["labels"][1].tolist() == [[0.25, 0.75], [-100, -100], [-100, -100]]
+    # Items may come padded already: each place has a label then.
+    whole = SoftLabelCollator(pad)([{"input_ids": [0, 5], "labels": [None, [1.0, 0.0]]}, data[1]])
+    assert whole["labels"].tolist() == [[[-100, -100], [1, 0]], [[0.25, 0.75], [-100, -100]]]
+
+
+@pytest.mark.parametrize("n_labels", [1, 3, 9])
+def test_tokens_and_their_labels_are_as_many(n_labels: int) -> None:
+    data = [
+        {"input_ids": [5, 6, 7, 8], "labels": [[0.5, 0.5]] * 4},
+        {"input_ids": [5, 6], "labels": [[1, 0]] * n_labels},
+    ]
+    with pytest.raises(InputError, match=rf"Item 2 of this batch has 2 tokens and {n_labels} soft labels"):
+        SoftLabelCollator(pad)(data)
 
 
 def test_classes_and_other_losses_work_too() -> None:

@@ -54,7 +54,8 @@ class SoftLabelCollator:
     """A collator that takes the labels out, lets *inner* pad the rest, and puts them back as float32.
 
     A label is a distribution over the classes, or for tokens one per token; shorter sequences are filled with rows of
-    −100, and so is a token without a label (None). *inner* is any collator of Hugging Face.
+    −100 on the side on which *inner* pads, and so is a token without a label (None). *inner* is any collator of
+    Hugging Face.
     """
 
     inner: Callable[[list[dict[str, Any]]], Mapping[str, Any]]
@@ -69,11 +70,17 @@ class SoftLabelCollator:
             )
         rest = [{name: value for name, value in feature.items() if name != self.column} for feature in features]
         batch = dict(self.inner(rest))
-        batch["labels"] = _soft_tensor([feature[self.column] for feature in features], batch)
+        ids = [feature.get("input_ids") for feature in features]
+        # Where inner makes the codes itself, nobody can say here how many there should be.
+        n_tokens = [
+            len(feature[self.column] if codes is None else codes) for feature, codes in zip(features, ids, strict=True)
+        ]
+        left = getattr(getattr(self.inner, "tokenizer", None), "padding_side", "right") == "left"
+        batch["labels"] = _soft_tensor([feature[self.column] for feature in features], batch, n_tokens, left)
         return batch
 
 
-def _soft_tensor(labels: Sequence[Any], batch: Mapping[str, Any]) -> Tensor:
+def _soft_tensor(labels: Sequence[Any], batch: Mapping[str, Any], n_tokens: Sequence[int], left: bool) -> Tensor:
     first = next((row for label in labels for row in label if row is not None), None)
     if first is None or not hasattr(first, "__len__"):  # one distribution for each item
         sizes = {len(label) for label in labels}
@@ -82,8 +89,27 @@ def _soft_tensor(labels: Sequence[Any], batch: Mapping[str, Any]) -> Tensor:
         return torch.as_tensor([list(map(float, label)) for label in labels], dtype=torch.float32)
     length = batch["input_ids"].shape[1]
     found = torch.full((len(labels), length, len(first)), float(_IGNORED))
-    for place, label in enumerate(labels):
+    for place, (label, size) in enumerate(zip(labels, n_tokens, strict=True)):
+        if len(label) != size or size > length:
+            raise InputError(
+                f"Item {place + 1} of this batch has {size} tokens and {len(label)} soft labels. Give one for each "
+                "token, None where it has none; where texts are cut, cut the labels too."
+            )
+        start = _start(batch, place, size, left)
         for position, row in enumerate(label):
-            if row is not None:
-                found[place, position] = torch.as_tensor(row, dtype=torch.float32)
+            if row is None:
+                continue
+            if len(row) != len(first):
+                raise InputError(
+                    f"Soft labels of one batch need as many classes each. Got {sorted({len(row), len(first)})}."
+                )
+            found[place, start + position] = torch.as_tensor(row, dtype=torch.float32)
     return found
+
+
+def _start(batch: Mapping[str, Any], place: int, n_tokens: int, left: bool) -> int:
+    """Return the place of the first token of an item, which a tokenizer that pads on the left moves."""
+    seen = batch.get("attention_mask")
+    if seen is not None and int(seen[place].sum()) == n_tokens:
+        return int(seen[place].int().argmax())
+    return int(batch["input_ids"].shape[1]) - n_tokens if left else 0

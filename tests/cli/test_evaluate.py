@@ -176,6 +176,11 @@ def test_metrics_and_items_are_chosen(study: Path, capsys: pytest.CaptureFixture
         (["--level", "95"], "level"),
         (["--seed", "-1"], "seed"),
         (["--report", "x.docx"], ".html"),
+        (["--figures", "/proc/foo"], "cannot be written"),
+        (["--figures", "/dev/null/foo"], "is a file"),
+        (["--positions", "1,two"], "--positions"),
+        (["--positions", "1,2"], "positions"),
+        (["--positions", "classes"], "not called by numbers"),
     ],
 )
 def test_wrong_options_end_with_a_sentence(
@@ -196,3 +201,38 @@ def test_systems_of_the_same_file_name_are_told_apart(study: Path, capsys: pytes
     assert "twice" in capsys.readouterr().err
     assert run(["evaluate", near]) == 2
     assert "nothing to compare" in capsys.readouterr().err
+
+
+def test_what_only_a_page_shows_is_refused_without_one(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (study / "items.csv").write_text("item,text\nimg0,x\n")
+    assert run(arguments(study, "--items", str(study / "items.csv"), "-o", str(study / "report.md"))) == 2
+    assert "--items" in capsys.readouterr().err
+    assert not (study / "report.md").exists()
+
+
+def test_classes_positions_runs_and_levels_are_told(
+    study: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    (study / "seeds").mkdir()
+    for seed in (1, 2):
+        Predictions.load(study / "far.parquet").save(study / "seeds" / f"seed{seed}.csv")
+    more = ["--compare", str(study / "seeds"), "--per-class", "--positions", "1,2,5", "--level", "0.995"]
+    assert run(arguments(study, *more, "-o", str(study / "report.md"))) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"class +precision +recall +F1 +items\n", out)
+    assert "wasserstein error ↓" in out
+    assert "Runs: seeds 2." in out
+    assert "Intervals of 99.5%" in out
+    assert "## near − far" in (study / "report.md").read_text()
+
+
+def test_one_item_of_equal_systems(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("near", "far"):
+        Predictions.load(study / "near.parquet").take(["img0"]).save(study / f"{name}.parquet")
+    assert run([*arguments(study), "--missing", "drop"]) == 0
+    out = capsys.readouterr().out
+    assert "1 item, 1 with gold." in out
+    assert "A single item has no interval and no test." in out
+    assert "* " not in out.split("*: the best")[0]
+    assert "nan" not in out

@@ -363,7 +363,14 @@ def test_classes_are_placed_on_a_scale() -> None:
     with pytest.raises(OptionError, match="ascending"):
         evaluate(made, labels=people, metrics=["wasserstein_error"], positions=[0, 2, 1])
     with pytest.raises(OptionError, match="not asked for"):
-        evaluate(made, labels=people, positions=[0, 1, 2])
+        evaluate(made, labels=people, metrics=["brier_error"], positions=[0, 1, 2])
+    with pytest.raises(OptionError, match="not called by numbers"):
+        evaluate(made, labels=people, positions="classes")
+    named = {name: Predictions(table.probs, items=ITEMS, classes=["1", "2", "10"]) for name, table in made.items()}
+    marked = SoftLabels(people.probs, items=ITEMS, classes=["1", "2", "10"])
+    report = evaluate(named, labels=marked, positions="classes", resamples=20)
+    expected = METRICS["wasserstein_error"](made["near"], people, positions=[1, 2, 10])
+    assert report["wasserstein_error", "near"].value == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_report_survives_json() -> None:

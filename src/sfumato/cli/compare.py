@@ -59,7 +59,9 @@ def compare(
     seed: reading.Seed = 0,
     report: Annotated[
         list[Path] | None,
-        typer.Option("--report", "--out", help="A report to write: .html (with pictures), .json or .md; repeatable."),
+        typer.Option(
+            "--report", "--out", "-o", help="A report to write: .html (with pictures), .json or .md; repeatable."
+        ),
     ] = None,
     format: reading.Format = "auto",
     item: reading.Item = None,

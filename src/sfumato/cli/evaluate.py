@@ -4,10 +4,8 @@ from __future__ import annotations
 
 __all__ = ["evaluate", "register"]
 
-import math
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -18,7 +16,7 @@ from sfumato.errors import InputError, OptionError
 
 if TYPE_CHECKING:
     from sfumato.core.predictions import Predictions
-    from sfumato.core.report import Number, Report
+    from sfumato.core.report import Report
     from sfumato.evaluate.report.page import Section
     from sfumato.evaluate.systems import Systems
 
@@ -62,6 +60,16 @@ def evaluate(
     metric: Annotated[
         list[str] | None, typer.Option(help="A metric (accuracy_score, …) in place of the usual ones; repeatable.")
     ] = None,
+    positions: Annotated[
+        str | None,
+        typer.Option(
+            help="Where the classes lie on a scale, for the Wasserstein distance: a number for each, as in 1,2,5, or "
+            "'classes' where they are called by their numbers."
+        ),
+    ] = None,
+    per_class: Annotated[
+        bool, typer.Option("--per-class", help="Print precision, recall and F1 of each class, too.")
+    ] = False,
     missing: Annotated[str, typer.Option(help="When tables hold different items: error, or drop.")] = "error",
     resamples: Annotated[int, typer.Option(min=1, help="How many bootstrap samples the intervals are made of.")] = 1000,
     level: Annotated[float, typer.Option(help="The level of the intervals.")] = 0.95,
@@ -89,8 +97,16 @@ def evaluate(
     from sfumato.tables.read_gold import read_gold
 
     check_reports(report or [], _ENDINGS)
-    if figures is not None and figures.exists() and not figures.is_dir():
-        raise OptionError(f"{figures} is a file; the pictures need a folder.")
+    if figures is not None:
+        _check_folder(figures)
+    pictured = figures is not None or any(target.suffix.lower() == ".html" for target in report or [])
+    unseen = [name for name, given in (("--items", items), ("--history", history)) if given]
+    if unseen and not pictured:
+        raise OptionError(
+            f"What {' and '.join(unseen)} {'names' if len(unseen) == 1 else 'name'} is shown on the page alone. "
+            "Ask for it (-o report.html), or for its pictures (--figures FOLDER)."
+        )
+    places = _positions(positions)
     check_given(labels, gold, votes, items)
     paths = [predictions, *(compare or [])]
     with screen.working("Reading"):
@@ -105,10 +121,10 @@ def evaluate(
         found = measure(
             systems, labels=people, gold=reference, annotations=said, metrics=metric,
             missing=missing,  # type: ignore[arg-type]  # the function checks it and lists the choices
-            resamples=resamples, level=level, seed=seed,
+            positions=places, resamples=resamples, level=level, seed=seed,
         )  # fmt: skip
     drawn: list[Section] = []
-    if figures is not None or any(target.suffix.lower() == ".html" for target in report or []):
+    if pictured:
         from sfumato.evaluate.report.evaluation_page import evaluation_sections
 
         with screen.working("Drawing"):
@@ -126,9 +142,40 @@ def evaluate(
         # Through the report's own JSON, in which a number that is not finite is text.
         screen.say_json(_plain(found))
         return
-    _tell(found, list(systems))
+    _tell(found, list(systems), per_class=per_class)
     for target in [*(report or []), *([figures] if figures is not None else [])]:
         screen.say(f"→ {target}")
+
+
+def _check_folder(folder: Path) -> None:
+    """Refuse a folder that cannot be made or written into, before the work for it begins."""
+    from tempfile import TemporaryDirectory
+
+    try:
+        there = folder
+        while not there.exists():
+            there = there.parent
+        if not there.is_dir():
+            raise OptionError(f"{there} is a file; the pictures need a folder.")
+        # Whether a folder takes new ones is known for certain only by making one.
+        with TemporaryDirectory(prefix=".sfumato-", dir=there):
+            pass
+    except OSError as error:
+        raise OptionError(f"The folder {folder} cannot be written: {error.strerror}. Name another.") from None
+
+
+def _positions(given: str | None) -> list[float] | Literal["classes"] | None:
+    """Return the numbers of ``1,2,5``."""
+    if given is None:
+        return None
+    if given == "classes":
+        return "classes"
+    try:
+        return [float(part) for part in given.split(",")]
+    except ValueError:
+        raise OptionError(
+            f"--positions takes a number for each class, as in 1,2,5, or 'classes'. Got {given!r} instead."
+        ) from None
 
 
 def _names(paths: list[Path]) -> list[str]:
@@ -178,6 +225,7 @@ def _write(found: Report, target: Path, lined: Systems | None, drawn: list[Secti
     from sfumato.core import storage
     from sfumato.evaluate.report.evaluation_page import whole_page
     from sfumato.evaluate.report.latex import latex_table
+    from sfumato.evaluate.report.markdown import markdown_report
     from sfumato.tables.write import write_whole
 
     ending = target.suffix.lower()
@@ -185,28 +233,39 @@ def _write(found: Report, target: Path, lined: Systems | None, drawn: list[Secti
         write_whole(target, whole_page(found, lined, drawn))
     elif ending == ".tex":
         write_whole(target, latex_table(found) + "\n")
+    elif ending == ".md":
+        write_whole(target, markdown_report(found) + "\n")
     else:
         storage.save(found, target)
 
 
-def _tell(report: Report, systems: list[str]) -> None:
-    """Print systems, then baselines and people, then the tests; a star marks the best system."""
+def _tell(report: Report, systems: list[str], *, per_class: bool) -> None:
+    """Print systems, then baselines and people, then the tests, and the classes; a star marks the best system."""
+    from sfumato.evaluate.report import cells
+    from sfumato.evaluate.report.tables import class_tables
+
     rows = report.rows()
     higher = report.details["higher_is_better"]
-    shown = {name: f"{name.replace('_', ' ')} {'↑' if higher[name] else '↓'}" for name in report.names()}
+    shown = {name: f"{cells.words(name)} {cells.arrow(higher[name])}" for name in report.names()}
     lines = []
     for name, words in shown.items():
         numbers = [rows[system].get(name) for system in systems]
-        best = _best(numbers, higher[name]) if len(systems) > 1 else None
-        cells = [("* " if number is not None and number.value == best else "") + _cell(number) for number in numbers]
-        lines.append([words, *cells])
-    screen.table(["", *systems], lines)
+        best = cells.leading(numbers, higher=higher[name])
+        made = [("* " if place in best else "") + _ascii(cells.cell(one)) for place, one in enumerate(numbers)]
+        lines.append([words, *made])
+    screen.table(["metric", *systems], lines)
     beside = [of for of in rows if of not in systems]
     if beside:
         screen.say("")
         screen.table(
             ["for comparison", *(of.partition(": ")[2] for of in beside)],
-            [[words, *(_value(rows[of].get(name)) for of in beside)] for name, words in shown.items()],
+            [
+                [
+                    words,
+                    *("" if (one := rows[of].get(name)) is None else _ascii(cells.number(one.value)) for of in beside),
+                ]
+                for name, words in shown.items()
+            ],
         )
     tests = report.details["comparisons"]
     for a, b in dict.fromkeys((row["a"], row["b"]) for row in tests):
@@ -216,52 +275,35 @@ def _tell(report: Report, systems: list[str]) -> None:
             [
                 [
                     shown[row["metric"]],
-                    _difference(row),
-                    _p(row["p_value"]),
-                    _p(row["p_holm"]),
-                    "" if math.isnan(row["effect_size"]) else f"{row['effect_size']:+.2f}",
+                    _ascii(cells.difference(row, 3)),
+                    cells.p_value(row["p_value"]),
+                    cells.p_value(row["p_holm"]),
+                    _ascii(cells.d_z(row["effect_size"])),
                 ]
                 for row in tests
                 if (row["a"], row["b"]) == (a, b)
             ],
         )
+    for table in class_tables(report.details["classes"]) if per_class else ():
+        screen.say("")
+        screen.table(table.head, table.rows, title=table.title)
+    if per_class and not report.details["classes"]:
+        screen.note("Without gold (--gold) no class has a precision or a recall.")
     screen.say("")
     n_items, n_gold = report.details["n_items"], report.details["n_gold"]
     with_gold = f", {n_gold:,} with gold" if n_gold else ""
+    runs = ", ".join(f"{name} {n}" for name, n in report.details["runs"].items() if n > 1)
+    of_runs = f" Runs: {runs}." if runs else ""
     level, resamples = (report.origin.options[name] for name in ("level", "resamples"))
     best_of = " *: the best." if len(systems) > 1 else ""
     screen.say(
-        f"{n_items:,} items{with_gold}. ↑: higher is better, ↓: lower.{best_of} "
-        f"Intervals of {level * 100:g} %, from {resamples:,} resamples."
+        f"{cells.counted(n_items, 'item')}{with_gold}.{of_runs} ↑: higher is better, ↓: lower.{best_of} "
+        f"Intervals of {cells.level_words(level)}, from {cells.counted(resamples, 'resample')}."
     )
     for line in report.notes:
         screen.say(line)
 
 
-def _best(numbers: list[Number | None], higher: bool) -> float | None:
-    known = [number.value for number in numbers if number is not None and math.isfinite(number.value)]
-    if not known:
-        return None
-    return max(known) if higher else min(known)
-
-
-def _difference(row: Mapping[str, float]) -> str:
-    if math.isnan(row["difference"]):
-        return ""
-    interval = "" if math.isnan(row["low"]) else f" [{row['low']:+.3f}, {row['high']:+.3f}]"
-    return f"{row['difference']:+.3f}{interval}"
-
-
-def _cell(number: Number | None) -> str:
-    if number is None:
-        return ""
-    interval = "" if number.low is None or number.high is None else f" [{number.low:.3f}, {number.high:.3f}]"
-    return f"{number.value:.3f}{interval}"
-
-
-def _value(number: Number | None) -> str:
-    return "" if number is None else f"{number.value:.3f}"
-
-
-def _p(value: float) -> str:
-    return "" if math.isnan(value) else "<0.001" if value < 0.001 else f"{value:.3f}"
+def _ascii(text: str) -> str:
+    """Return numbers with the minus of a keyboard, so that they can be copied from a terminal as numbers."""
+    return text.replace("−", "-")

@@ -62,7 +62,7 @@ def evaluate(
     metrics: Sequence[str] | None = None,
     baselines: bool = True,
     missing: Literal["error", "drop"] = "error",
-    positions: Sequence[float] | None = None,
+    positions: Sequence[float] | Literal["classes"] | None = None,
     level: float = 0.95,
     resamples: int = 1000,
     seed: Seed = 0,
@@ -72,7 +72,8 @@ def evaluate(
     *predictions* are one table, a list of tables (runs of one system), or such by name of the system. A number is the
     mean over the runs of a system; its interval comes from drawing items anew, and runs where there are several. With
     *annotations* the report shows what people reach among themselves; without *labels* the shares of the annotations
-    are the labels. *positions* place the classes on a scale for the Wasserstein distance.
+    are the labels. *positions* place the classes on a scale for the Wasserstein distance: a number for each, or
+    "classes" where they are called by their numbers.
 
     ``details["comparisons"]`` holds every pair of systems in every metric: the difference with its interval, the
     p-value of the paired bootstrap (of fewer than fifty items that of the exchange, for means; NaN where nothing can be
@@ -89,7 +90,8 @@ def evaluate(
     if resamples < 1:
         raise OptionError(f"The option 'resamples' must be 1 or more. Got {resamples} instead.")
     systems = line_up(predictions, labels=labels, gold=gold, annotations=annotations, missing=missing)
-    chosen = _chosen(metrics, systems, positions)
+    places = _places(positions, systems)
+    chosen = _chosen(metrics, systems, places)
     root = integer_seed(seed)
     notes = list(systems.notes)
     entries = {
@@ -148,7 +150,7 @@ def evaluate(
         )
     options = {
         "metrics": [metric.name for metric, _ in chosen], "missing": missing, "resamples": resamples, "level": level,
-        **({} if positions is None else {"positions": list(positions)}),
+        **({} if places is None else {"positions": list(places)}),
         "baselines": baselines, "annotations": None if annotations is None else annotations.fingerprint,
     }  # fmt: skip
     details = {
@@ -170,7 +172,8 @@ def _chosen(
     people = None if systems.labels is None else Target.of(systems.labels, systems.first)
     gold = None if systems.gold is None else Target.of(systems.gold, systems.first)
     result: list[tuple[Metric, Target]] = []
-    for name in dict.fromkeys(DEFAULT_METRICS if names is None else names):
+    usual = DEFAULT_METRICS if positions is None else (*DEFAULT_METRICS, "wasserstein_error")
+    for name in dict.fromkeys(usual if names is None else names):
         metric = METRICS[check_choice(name, METRICS, option="metrics")]
         target = people if metric.needs == "people" or (gold is None and metric.also_people) else gold
         if metric.needs == "annotations":
@@ -191,8 +194,24 @@ def _chosen(
     if not result:
         raise OptionError("There is no metric to compute. Name one at least.")
     if positions is not None and all(metric.name != "wasserstein_error" for metric, _ in result):
-        raise OptionError("Positions of the classes are for the metric 'wasserstein_error', which was not asked for.")
+        raise OptionError(
+            "Positions of the classes are for the metric 'wasserstein_error', which "
+            + ("was not asked for." if names is not None else "needs soft labels, and these were not given.")
+        )
     return result
+
+
+def _places(positions: Sequence[float] | Literal["classes"] | None, systems: Systems) -> Sequence[float] | None:
+    if not isinstance(positions, str):
+        return positions
+    check_choice(positions, ("classes",), option="positions")
+    try:
+        return [float(name) for name in systems.classes]
+    except ValueError:
+        raise OptionError(
+            f"The classes are not called by numbers ({', '.join(systems.classes[:5])}), so these cannot be their "
+            "positions. Give a number for each class."
+        ) from None
 
 
 def _number(entry: Entry, of: str, value: float, samples: Samples | None, level: float) -> Number:

@@ -20,6 +20,8 @@ from sfumato.core.vocabulary import Vocabulary
 from sfumato.errors import InputError, OptionError, check_choice
 from sfumato.evaluate.pairing import aligned
 
+# Letters of a name that a sentence quotes.
+_NAME = 60
 # One model, several runs of one, or several by name, each with one run or several.
 Given = SoftLabels | Sequence[SoftLabels] | Mapping[str, SoftLabels | Sequence[SoftLabels]]
 
@@ -125,7 +127,9 @@ def line_up(
             notes.append(f"{len(known):,} of {len(items):,} items have gold; what needs gold is about these.")
         unknown = sorted(set(kept.names()) - set(base.classes))
         if unknown:
-            notes.append(f"The gold class {unknown[0]!r} is none of the predicted ones; its items count as missed.")
+            name = unknown[0] if len(unknown[0]) <= _NAME else f"{unknown[0][:_NAME]}…"
+            more = f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else ""
+            notes.append(f"The gold class {name!r}{more} is none of the predicted ones; its items count as missed.")
     return Systems(lined, None if labels is None else base, kept, tuple(notes))
 
 

@@ -92,7 +92,8 @@ def _scores(predicted: SoftLabels) -> _Floats:
     if zero.any():
         raise InputError(
             f"The predictions carry no logits, and item {predicted.items[int(np.argmax(zero))]!r} has a class of "
-            "probability 0, whose logarithm is not finite. Hand in Predictions.from_logits, or the logits."
+            "probability 0, whose logarithm is not finite. Save the logits of the model with the predictions, or leave "
+            "this number out."
         )
     logs: _Floats = np.log(predicted.probs)
     return logs

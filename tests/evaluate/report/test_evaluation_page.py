@@ -9,7 +9,10 @@ import numpy as np
 from sfumato import Predictions, SoftLabels
 from sfumato.core.gold import Gold
 from sfumato.evaluate.compare_systems import evaluate
+from sfumato.evaluate.report.drawing import Box, Words
 from sfumato.evaluate.report.evaluation_page import evaluation_page
+from sfumato.evaluate.report.figure import Panel
+from sfumato.evaluate.report.figures import distributions, heat_map
 from sfumato.evaluate.systems import line_up
 
 
@@ -58,3 +61,58 @@ def test_confusions_are_the_mean_distributions_of_each_class() -> None:
     drawn = drawn[: drawn.index("</svg>")]
     assert "gold class x: x 70%, y 30%; gold class y: y 100%" in drawn
     assert re.findall(r">([01]\.\d\d)</text>", drawn) == ["0.70", "0.30", "0.00", "1.00"]
+
+
+def test_runs_levels_and_classes_are_told() -> None:
+    people, gold, made = study(60, 4)
+    systems = {"several": [made["A"]] * 3, "one": made["A"]}
+    report = evaluate(systems, labels=people, gold=gold, resamples=20, level=0.995)
+    page = evaluation_page(report, line_up(systems, labels=people, gold=gold))
+    assert "Runs: several 3." in page
+    assert "show the first run" in page
+    assert "99.5% interval" in page
+    assert "Class by class" in page
+    # All are equally good: none is the best, and no difference has a sign.
+    assert 'class="best"' not in page
+    assert "<td>0.0000</td>" in page
+    assert "+0.0000" not in page
+
+
+def test_one_item_is_one_item_without_tests() -> None:
+    people, gold, made = study(1, 3)
+    systems = {"one": made["A"], "two": people}
+    page = evaluation_page(
+        evaluate(systems, labels=people, gold=gold, resamples=9), line_up(systems, labels=people, gold=gold)
+    )
+    assert "2 systems, 1 item, 1 of them with gold." in page
+    assert "not tested" in page
+    assert "Tests between the groups" not in page  # there would be heads without rows
+    assert "nan" not in re.sub(r"<style>.*?</style>", "", page, flags=re.DOTALL)
+
+
+def test_many_classes_keep_to_the_frame_and_each_colour_means_one_class_of_its_panel() -> None:
+    panels = [Panel("item", [("people", np.full(60, 1 / 60)), ("model", np.eye(60)[7])])]
+    classes = [f"class number {k}" for k in range(60)]
+    (drawn,) = distributions(panels, classes, name="n", title="t", caption="c").drawings
+    boxes = [mark for mark in drawn.marks if isinstance(mark, Box)]
+    assert all(box.at[0] + box.width <= drawn.width and box.at[1] + box.height <= drawn.height for box in boxes)
+    legend = [box for box in boxes if box.radius]
+    assert len({box.colour for box in legend}) == len(legend) == 8
+    words = [mark.text for mark in drawn.marks if isinstance(mark, Words)]
+    assert "class number 7" in words
+    assert "others" in words
+
+
+def test_wide_heat_maps_scroll_and_long_names_keep_their_ends() -> None:
+    names = [f"a method that has a long name, number {k}" for k in range(12)]
+    figure = heat_map(np.ones((12, 12)), names, name="n", title="Divergence", caption="c")
+    (drawn,) = figure.drawings
+    assert 'class="scroll" role="region" aria-label="Divergence, drawn" tabindex="0"' in figure.html
+    # Twelve units to a letter's height: at this width they are ten pixels or so on any screen.
+    assert f"min-width:{drawn.width * 0.8:g}px" in figure.html
+    heads = [mark for mark in drawn.marks if isinstance(mark, Words) and mark.anchor == "middle" and mark.at[1] < 26]
+    assert len({mark.text for mark in heads}) == 12
+    steps = np.diff([mark.at[0] for mark in heads])
+    assert all(step >= 7.2 * len(mark.text) for step, mark in zip(steps, heads, strict=False))
+    small = heat_map(np.ones((2, 2)), ["a", "b"], name="n", title="t", caption="c")
+    assert "scroll" not in small.html

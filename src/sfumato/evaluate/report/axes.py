@@ -8,11 +8,13 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sfumato.evaluate.report.drawing import Box, Drawing, Line, Mark, Words, series_colour
+from sfumato.evaluate.report.drawing import Box, Drawing, Line, Mark, Words, series_colour, shortened
 
 # Where the plane begins and ends within the drawing.
 _LEFT, _TOP, _SIDE_X, _SIDE_Y = 52, 24, 290, 250
 _LEGEND = 18
+# Letters of a name in the legend, so that it ends within the drawing.
+_NAME = 38
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ class Plane:
         for k, name in enumerate(series if len(series) > 1 else ()):
             y = top + _LEGEND * k
             legend.append(Box((_LEFT, y), 10, 10, series_colour(k), radius=2))
-            legend.append(Words((_LEFT + 17, y + 9), name))
+            legend.append(Words((_LEFT + 17, y + 9), shortened(name, _NAME)))
         return Drawing(_LEFT + _SIDE_X + 14, top + _LEGEND * len(legend) / 2, (*marks, *legend), title, description)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from sfumato.core.report import Number, Report
 from sfumato.core.soft_labels import SoftLabels
-from sfumato.evaluate.report import figures
+from sfumato.evaluate.report import cells, figures
 from sfumato.evaluate.report.figures import Point
 from sfumato.evaluate.report.page import Section, html_page, html_table
 from sfumato.evaluate.report.views_apart import views_apart
@@ -43,9 +43,17 @@ def _numbers(report: Report) -> Section:
     names = report.names()
     rows = [[of, *(_cell(numbers.get(name)) for name in names)] for of, numbers in report.rows().items()]
     level = next((one.level for one in report.numbers if one.level is not None), None)
-    text = "Each number as it was measured." if level is None else f"Each number with its {level:.0%} interval."
-    table = html_table(["", *(name.replace("_", " ") for name in names)], rows, name="Numbers")
-    return Section("Side by side", text, (table,))
+    text = (
+        "Each number as it was measured."
+        if level is None
+        else f"Each number with its {cells.level_words(level)} interval."
+    )
+    table = html_table(
+        ["panel" if "curve" in report.details else "view", *(name.replace("_", " ") for name in names)],
+        rows,
+        name="Numbers",
+    )
+    return Section("Side by side", f"Each number {text}.", (table,))
 
 
 def _scores(report: Report) -> list[Section]:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 __all__ = [
     "COLOURS",
+    "N_SERIES",
+    "WIDE",
     "Area",
     "Box",
     "Curve",
@@ -18,6 +20,7 @@ __all__ = [
     "Words",
     "below_each_other",
     "series_colour",
+    "shortened",
     "svg",
 ]
 
@@ -36,7 +39,9 @@ COLOURS = {
     "c6": ("#d483b4", "#e7a6cd"), "c7": ("#6f737a", "#a4a8af"), "c8": ("#b3a53b", "#d6c95f"),
     "c9": ("#3aa6b2", "#6fcdd7"),
 }  # fmt: skip
-_N_SERIES = 10
+N_SERIES = 10
+# Drawings of more units scroll on a phone.
+WIDE = 480
 
 
 def _readable_on(ground: str) -> str:
@@ -48,9 +53,7 @@ def _readable_on(ground: str) -> str:
 
 
 # What is written on a bar of a series.
-COLOURS |= {
-    f"on-c{k}": (_readable_on(COLOURS[f"c{k}"][0]), _readable_on(COLOURS[f"c{k}"][1])) for k in range(_N_SERIES)
-}
+COLOURS |= {f"on-c{k}": (_readable_on(COLOURS[f"c{k}"][0]), _readable_on(COLOURS[f"c{k}"][1])) for k in range(N_SERIES)}
 
 Point = tuple[float, float]
 
@@ -150,7 +153,19 @@ def series_colour(k: int) -> str:
     >>> series_colour(0), series_colour(11)
     ('c0', 'c1')
     """
-    return f"c{k % _N_SERIES}"
+    return f"c{k % N_SERIES}"
+
+
+def shortened(text: str, most: int) -> str:
+    """Return a name in *most* letters, with its beginning and its end: names often differ in the last letters alone.
+
+    >>> shortened("roberta, seed 1", 11), shortened("deer", 11)
+    ('rober…eed 1', 'deer')
+    """
+    if len(text) <= most:
+        return text
+    end = (most - 1) // 2
+    return f"{text[: most - 1 - end]}…{text[len(text) - end :]}"
 
 
 def svg(drawing: Drawing, *, alone: bool = False) -> str:
@@ -168,7 +183,9 @@ def svg(drawing: Drawing, *, alone: bool = False) -> str:
     )
     box = f'viewBox="0 0 {drawing.width:g} {drawing.height:g}" role="img" aria-labelledby="t{number} d{number}"'
     if not alone:
-        return f'<svg {box} style="max-width:{drawing.width * 1.4:g}px">{words}{body}</svg>'
+        # What is wider than a phone keeps its letters readable and scrolls.
+        least = f"min-width:{drawing.width * 0.8:g}px;" if drawing.width > WIDE else ""
+        return f'<svg {box} style="{least}max-width:{drawing.width * 1.4:g}px">{words}{body}</svg>'
     ground = f'<rect width="100%" height="100%" fill="{COLOURS["card"][0]}"/>'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{drawing.width:g}" height="{drawing.height:g}" {box} '

@@ -14,7 +14,7 @@ from sfumato.core.gold import Gold
 from sfumato.core.soft_labels import SoftLabels
 from sfumato.evaluate.error_analysis import by_correctness, largest_gaps
 from sfumato.evaluate.perspectives import annotator_accuracies
-from sfumato.evaluate.report import figures
+from sfumato.evaluate.report import cells, figures
 from sfumato.evaluate.report.figure import Panel
 from sfumato.evaluate.report.page import Piece, Section, html_table
 from sfumato.evaluate.significance import holm
@@ -40,24 +40,20 @@ def who_was_right(runs: Mapping[str, SoftLabels], labels: SoftLabels, gold: Gold
     )
     tests = tuple(test for test in tests if test.measure in measures)
     corrected = holm([test.p_value for test in tests])
-    found = html_table(
-        ["groups", "of", "first above second", "p corrected"],
-        [
-            [
-                f"{names[test.first]} / {names[test.second]}", test.measure, f"{test.share:.2f}",
-                "<0.001" if p < 0.001 else f"{p:.3f}",
-            ]
-            for test, p in zip(tests, corrected.tolist(), strict=True)
-            if not math.isnan(test.p_value)
-        ],
-        name="Tests between the groups",
-    )  # fmt: skip
+    rows = [
+        [f"{names[test.first]} / {names[test.second]}", test.measure, f"{test.share:.2f}", cells.p_value(p)]
+        for test, p in zip(tests, corrected.tolist(), strict=True)
+        if not math.isnan(test.p_value)
+    ]
+    # Where one group holds all items there is nothing to test.
+    head = ["groups", "of", "first above second", "p corrected"]
+    found = [html_table(head, rows, name="Tests between the groups")] if rows else []
     return Section(
         "Who was right where people disagree?",
         f"{' and '.join(measures).capitalize()} of the soft labels by which of {name_a} and {name_b} had the item "
         "right (Fornaciari et al. 2021, table 3), and Mann–Whitney tests between the groups. "
         f"{'High kurtosis and low' if len(measures) > 1 else 'Low'} entropy: people agree.",
-        (table, found),
+        (table, *found),
     )
 
 

@@ -13,21 +13,25 @@ from numpy.typing import NDArray
 
 from sfumato.core.annotations import Annotations
 from sfumato.core.gold import Gold
-from sfumato.core.report import Number, Report
+from sfumato.core.report import Report
 from sfumato.core.simplex import entropy
 from sfumato.core.soft_labels import SoftLabels
 from sfumato.evaluate.expected_calibration import reliability
-from sfumato.evaluate.report import figures
+from sfumato.evaluate.report import cells, figures
+from sfumato.evaluate.report.drawing import shortened
 from sfumato.evaluate.report.errors_shown import furthest, in_whose_eyes, who_was_right
 from sfumato.evaluate.report.figure import Figure
 from sfumato.evaluate.report.figures import Point
 from sfumato.evaluate.report.learning_curves import History, learning
 from sfumato.evaluate.report.page import Section, html_notes, html_page, html_table
+from sfumato.evaluate.report.tables import told_apart
 from sfumato.evaluate.report.views_apart import views_apart
 from sfumato.evaluate.systems import Systems
 
 # Figures that tell systems apart by colour have no room for more.
 _DRAWN = 6
+# Letters of a system's name where it stands beside others; the table of the numbers has it whole.
+_NAME = 30
 # Confusion matrices of more classes are no longer read.
 _CLASSES = 20
 
@@ -64,9 +68,12 @@ def evaluation_page(
 
 def whole_page(report: Report, systems: Systems, sections: Sequence[Section]) -> str:
     """Return the page around parts that `evaluation_sections` made."""
-    n, n_gold = len(systems.runs), report.details["n_gold"]
+    n_gold = report.details["n_gold"]
     with_gold = f", {n_gold:,} of them with gold" if n_gold else ""
-    summary = f"{n} {'system' if n == 1 else 'systems'}, {len(systems.items):,} items{with_gold}."
+    summary = (
+        f"{cells.counted(len(systems.runs), 'system')}, {cells.counted(len(systems.items), 'item')}{with_gold}. "
+        f"{_of_runs(systems)}"
+    ).strip()
     return html_page("Evaluation", summary, sections, origin=report.origin)
 
 
@@ -87,6 +94,8 @@ def evaluation_sections(
     sections = [_numbers(report, list(runs))]
     if report.details["comparisons"]:
         sections.append(_tests(report))
+    if report.details.get("classes"):
+        sections.append(_classes(report))
     sections.append(_calibration(shown, systems))
     if people is not None:
         sections.append(_entropies(shown, people))
@@ -106,6 +115,17 @@ def evaluation_sections(
     return sections
 
 
+def _of_runs(systems: Systems) -> str:
+    """Return how many runs each system has, and what of them the pictures show; nothing where each has one."""
+    several = {name: len(each) for name, each in systems.runs.items() if len(each) > 1}
+    if not several:
+        return ""
+    counts = ", ".join(f"{name} {n}" for name, n in several.items())
+    return (
+        f"Runs: {counts}. Numbers are the means of runs; pictures, and the tables of single items, show the first run."
+    )
+
+
 def _numbers(report: Report, systems: Sequence[str]) -> Section:
     rows = report.rows()
     # What people reach stands next to the systems, what needs no model behind it.
@@ -115,17 +135,15 @@ def _numbers(report: Report, systems: Sequence[str]) -> Section:
     lines, best = [], []
     for r, name in enumerate(report.names()):
         numbers = [rows[system].get(name) for system in systems]
-        known = [one.value for one in numbers if one is not None and math.isfinite(one.value)]
-        worse: set[str] = set()
-        if len(systems) > 1 and known:
-            top = max(known) if higher[name] else min(known)
-            leading = [c for c, one in enumerate(numbers) if one is not None and one.value == top]
-            best += [(r, c + 1) for c in leading]
-            worse = _told_apart(report, name, systems[leading[0]], 1 - level)
-        cells = [_cell(one, marked=system in worse) for system, one in zip(systems, numbers, strict=True)]
+        leading = cells.leading(numbers, higher=higher[name])
+        best += [(r, c + 1) for c in leading]
+        worse = told_apart(report, name, systems[leading[0]]) if leading else set()
+        made = [
+            cells.cell(one, mark="*" if system in worse else "") for system, one in zip(systems, numbers, strict=True)
+        ]
         others = [rows[of].get(name) for of in beside]
-        plain = ["" if one is None else f"{one.value:.3f}" for one in others]
-        lines.append([f"{_words(name)} {'↑' if higher[name] else '↓'}", *cells, *plain])
+        plain = ["" if one is None else cells.number(one.value) for one in others]
+        lines.append([f"{cells.words(name)} {cells.arrow(higher[name])}", *made, *plain])
     table = html_table(
         ["metric", *systems, *(of.partition(": ")[2] for of in beside)], lines, best=best, name="Numbers"
     )
@@ -136,8 +154,8 @@ def _numbers(report: Report, systems: Sequence[str]) -> Section:
     )
     rest = " Beside the systems stands what needs no model at all, and what people reach." if beside else ""
     text = (
-        f"Each number with its {level:.0%} interval over items (and runs, where there are several). ↑: higher is "
-        f"better, ↓: lower is.{marked}{rest}"
+        f"Each number with its {cells.level_words(level)} interval over items (and runs, where there are several). "
+        f"↑: higher is better, ↓: lower is.{marked}{rest}"
     )
     return Section("How good is it?", text, (table, html_notes(report.notes), _drawn(report, systems)))
 
@@ -159,43 +177,52 @@ def _drawn(report: Report, systems: Sequence[str]) -> tuple[Figure, ...]:
         ]
         drawn.append(
             figures.intervals(
-                points, x_name=_words(name), name=f"numbers-{name.replace('_', '-')}", title=_words(name).capitalize(),
+                points, x_name=cells.words(name), name=f"numbers-{name.replace('_', '-')}",
+                title=cells.words(name).capitalize(),
                 caption=f"Systems in bold, beside what people reach and what needs no model; {better} is better.",
             )
         )  # fmt: skip
     return tuple(drawn)
 
 
-def _told_apart(report: Report, metric: str, best: str, alpha: float) -> set[str]:
-    """Return the systems that differ from the best one in a metric by more than chance."""
-    return {
-        row["b"] if row["a"] == best else row["a"]
-        for row in report.details["comparisons"]
-        if row["metric"] == metric and best in (row["a"], row["b"]) and row["p_holm"] <= alpha
-    }
-
-
 def _tests(report: Report) -> Section:
-    rows = []
-    for row in report.details["comparisons"]:
-        effect = "" if math.isnan(row["effect_size"]) else f"{row['effect_size']:+.2f}"
-        significant = row["p_holm"] <= 1 - report.origin.options["level"]
-        tested = not math.isnan(row["p_value"])
-        rows.append(
-            [
-                f"{_words(row['metric'])}: {row['a']} − {row['b']}",
-                _difference(row),
-                _p(row["p_value"]),
-                _p(row["p_holm"]),
-                effect,
-                f"{row['better']} is better" if significant and row["better"] else "not told apart" if tested else "",
-            ]
-        )
+    level = report.origin.options["level"]
+    rows = [
+        [
+            f"{cells.words(row['metric'])}: {shortened(row['a'], _NAME)} − {shortened(row['b'], _NAME)}",
+            cells.difference(row), cells.p_value(row["p_value"]), cells.p_value(row["p_holm"]),
+            cells.d_z(row["effect_size"]), cells.verdict(row, level),
+        ]
+        for row in report.details["comparisons"]
+    ]  # fmt: skip
     head = ["metric and systems", "difference", "p", "p corrected", "effect d_z", "verdict"]
+    few = any("permutation" in row["test"] for row in report.details["comparisons"])
+    by = "tests (of means by exchange, else by bootstrap)" if few else "bootstrap"
     return Section(
         "Is the difference more than chance?",
-        "Paired bootstrap over the same items, two-sided; corrected for all rows of this table (Holm 1979).",
+        f"Paired {by} over the same items, two-sided; corrected for all rows of this table (Holm 1979).",
         (html_table(head, rows, name="Comparisons"),),
+    )
+
+
+def _classes(report: Report) -> Section:
+    """Return precision, recall and F1 of each class, the systems beside each other."""
+    found = report.details["classes"]
+    systems = list(found)
+    rows = [
+        [
+            same[0]["class"], f"{same[0]['support']:,}",
+            *(cells.number(row[kind]) for row in same for kind in ("precision", "recall", "f1")),
+        ]
+        for same in zip(*found.values(), strict=True)
+    ]  # fmt: skip
+    kinds = ("precision", "recall", "F1")
+    head = [f"{shortened(system, _NAME)}: {kind}" if len(systems) > 1 else kind for system in systems for kind in kinds]
+    return Section(
+        "Class by class",
+        "Precision: how often right where the class is predicted; recall: how many of its items are found; F1: their "
+        "harmonic mean. Items are those of which it is the gold class.",
+        (html_table(["class", "items", *head], rows, name="Classes"),),
     )
 
 
@@ -262,26 +289,3 @@ def _mean_by(codes: NDArray[np.int32], probs: NDArray[np.floating[Any]], n_class
         if rows.any():
             result[k] = probs[rows].mean(axis=0)
     return result
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")
-
-
-def _cell(number: Number | None, *, marked: bool = False) -> str:
-    if number is None:
-        return ""
-    star = "*" if marked else ""
-    interval = "" if number.low is None or number.high is None else f" [{number.low:.3f}, {number.high:.3f}]"
-    return f"{number.value:.3f}{star}{interval}"
-
-
-def _difference(row: Mapping[str, float]) -> str:
-    if math.isnan(row["difference"]):
-        return ""
-    interval = "" if math.isnan(row["low"]) else f" [{row['low']:+.4f}, {row['high']:+.4f}]"
-    return f"{row['difference']:+.4f}{interval}"
-
-
-def _p(value: float) -> str:
-    return "" if math.isnan(value) else "<0.001" if value < 0.001 else f"{value:.3f}"

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.evaluate.report.drawing import Drawing, below_each_other, svg
+from sfumato.evaluate.report.drawing import WIDE, Drawing, below_each_other, svg
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Figure:
     @property
     def html(self) -> str:
         """The figure for a page, its drawings side by side where there is room."""
-        drawn = "".join(f"<div>{svg(drawing)}</div>" for drawing in self.drawings)
+        drawn = "".join(f"<div{_scrolling(drawing)}>{svg(drawing)}</div>" for drawing in self.drawings)
         body = f'<div class="pair">{drawn}</div>' if len(self.drawings) > 1 else drawn
         said = self.title if self.title.endswith(("?", ".", "!")) else f"{self.title}."
         return f"<figure>{body}<figcaption>{html.escape(said)} {html.escape(self.caption)}</figcaption></figure>"
@@ -39,6 +39,13 @@ class Figure:
 
     def _repr_html_(self) -> str:
         return svg(self.whole, alone=True)
+
+
+def _scrolling(drawing: Drawing) -> str:
+    """Return what makes the place of a wide drawing scroll, with a keyboard too."""
+    if drawing.width <= WIDE:
+        return ""
+    return f' class="scroll" role="region" aria-label="{html.escape(drawing.title)}, drawn" tabindex="0"'
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from sfumato.evaluate.confidence import Bin
 from sfumato.evaluate.report.axes import Axis, plane
 from sfumato.evaluate.report.drawing import (
+    N_SERIES,
     Area,
     Box,
     Curve,
@@ -35,6 +36,7 @@ from sfumato.evaluate.report.drawing import (
     Mark,
     Words,
     series_colour,
+    shortened,
 )
 from sfumato.evaluate.report.figure import Figure, Panel, in_words
 
@@ -43,6 +45,9 @@ Floats = NDArray[np.floating[Any]]
 _UNIT = Axis(0, 1, (0, 0.25, 0.5, 0.75, 1))
 # What a letter of 12 units takes up on average, with some room to spare.
 _LETTER = 6.6
+# Classes that a panel of many shows with a colour of their own, and letters that a bar has room for.
+_LARGEST = 7
+_IN_A_BAR = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,29 +62,55 @@ class Point:
 
 
 def distributions(panels: Sequence[Panel], classes: Sequence[str], *, name: str, title: str, caption: str) -> Figure:
-    """Return distributions as stacked bars, a panel for each item, its picture beside them."""
-    height, left, width = 22, 104, 260
+    """Return distributions as stacked bars, a panel for each item, its picture beside them.
+
+    Of many classes each panel shows the largest, with a colour each, and the others together; a legend names them
+    where they are many or their names too long to stand in a bar.
+    """
+    height, left, width = 22, 116, 260
+    few = len(classes) <= N_SERIES
+    named = not few or max(map(len, classes)) > _IN_A_BAR
     drawn = []
     for panel in panels:
         shift = 92 if panel.picture else 0
-        marks: list[Mark] = [Words((0, 16), _cut(panel.caption, 56), bold=True)]
+        marks: list[Mark] = [Words((0, 16), shortened(panel.caption, 56), bold=True)]
         if panel.picture:
             marks.append(Image((0, 28), 78, 78, panel.picture, sharp=True))
+        held = np.max([np.asarray(probs, dtype=np.float64) for _, probs in panel.rows], axis=0)
+        largest = np.flatnonzero(held >= 0.005)
+        if not few:
+            largest = np.sort(np.argsort(-held, kind="stable")[:_LARGEST])
+        colours = {int(k): series_colour(int(k) if few else place) for place, k in enumerate(largest)}
         for place, (row, probs) in enumerate(panel.rows):
             y = 28 + place * height
-            marks.append(Words((shift, y + 13), _cut(row, 15), colour="soft"))
+            marks.append(Words((shift, y + 13), shortened(row, 15), colour="soft"))
             x = float(shift + left)
-            for k in np.flatnonzero(np.asarray(probs) >= 0.005).tolist():
-                share, colour = float(probs[k]) * width, series_colour(k)
+            for k, colour in colours.items():
+                share = float(probs[k]) * width
+                if probs[k] < 0.005:
+                    continue
                 marks.append(Box((x, y), max(share - 1, 0.5), height - 5, colour))
                 if share > _LETTER * len(classes[k]) + 6:
                     marks.append(
                         Words((x + share / 2, y + 12.5), classes[k], anchor="middle", colour=f"on-{colour}", size=11)
                     )
                 x += share
+            rest = shift + left + width - x
+            if not few and rest > 1.5:
+                marks.append(Box((x, y), rest - 1, height - 5, "line"))
+        tall = 34 + height * len(panel.rows)
+        if named:
+            entries = [*((colour, classes[k]) for k, colour in colours.items()), *([] if few else [("line", "others")])]
+            for place, (colour, text) in enumerate(entries):
+                x, y = shift + (place % 2) * (left + width) / 2, tall + (place // 2) * 18
+                marks.append(Box((x, y), 10, 10, colour, radius=2))
+                marks.append(Words((x + 15, y + 9), shortened(text, 24), colour="soft", size=11))
+            tall += 18 * -(-len(entries) // 2)
         said = "; ".join(f"{row}: {in_words(np.asarray(probs), classes)}" for row, probs in panel.rows)
-        tall = max(40 + height * len(panel.rows), 114 if panel.picture else 0)
-        drawn.append(Drawing(left + shift + width + 4, tall, tuple(marks), panel.caption, said))
+        drawn.append(
+            Drawing(left + shift + width + 4, max(tall + 6, 114 if panel.picture else 0), tuple(marks), panel.caption,
+                    said)
+        )  # fmt: skip
     return Figure(name, title, caption, tuple(drawn))
 
 
@@ -214,7 +245,8 @@ def histogram(
 
 def intervals(points: Sequence[Point], *, x_name: str, name: str, title: str, caption: str) -> Figure:
     """Return numbers with their intervals below each other, to be compared along one axis."""
-    step, left, width, top = 26, 150, 300, 10
+    letters = max(12, min(30, max((len(one.name) for one in points), default=0)))
+    step, left, width, top = 26, 10 + 7.6 * letters, 300, 10
     known = [edge for one in points for edge in (one.value, one.low, one.high) if edge is not None]
     axis = Axis.around(known)
     bottom = top + step * len(points)
@@ -230,7 +262,7 @@ def intervals(points: Sequence[Point], *, x_name: str, name: str, title: str, ca
     for place, one in enumerate(points):
         y = top + step * (place + 0.5)
         colour = "c1" if one.marked else "c0"
-        marks.append(Words((left - 10, y + 4), _cut(one.name, 21), anchor="end", bold=one.marked))
+        marks.append(Words((left - 10, y + 4), shortened(one.name, letters), anchor="end", bold=one.marked))
         if one.low is not None and one.high is not None and math.isfinite(one.low) and math.isfinite(one.high):
             marks.append(Line((x(one.low), y), (x(one.high), y), colour, 3))
         if math.isfinite(one.value):
@@ -254,16 +286,18 @@ def _cells(
     description: str,
     heading: str = "",
 ) -> Drawing:
-    letters = max(4, min(14, max(map(len, row_names))))
-    left, top, tall = _LETTER * letters + 16, 26 + (20 if heading else 0), 34
-    wide = max(44, min(88, _LETTER * min(11, max(map(len, column_names))) + 12))
-    marks: list[Mark] = [Words((0, 14), _cut(heading, 40), bold=True)] if heading else []
+    letters = max(4, min(18, max(map(len, row_names))))
+    # A head has as many letters as fit without touching the next one.
+    head = max(1, min(12, max(map(len, column_names))))
+    left, top, tall = 7.2 * letters + 16, 26 + (20 if heading else 0), 34
+    wide = max(44, 7.2 * head + 10)
+    marks: list[Mark] = [Words((0, 14), shortened(heading, 40), bold=True)] if heading else []
     for c, column in enumerate(column_names):
         middle = left + c * wide + wide / 2 - 1.5
-        marks.append(Words((middle, top - 9), _cut(column, int(wide / _LETTER)), anchor="middle", colour="soft"))
+        marks.append(Words((middle, top - 9), shortened(column, head), anchor="middle", colour="soft"))
     for r, row in enumerate(row_names):
         y = top + r * tall
-        marks.append(Words((left - 10, y + 20), _cut(row, letters), anchor="end"))
+        marks.append(Words((left - 10, y + 20), shortened(row, letters), anchor="end"))
         for c in range(len(column_names)):
             value = float(values[r, c])
             if math.isnan(value):
@@ -274,7 +308,3 @@ def _cells(
             marks.append(Words((x + (wide - 3) / 2, y + 20), f"{value:.{digits}f}", anchor="middle"))
     width, height = left + wide * len(column_names), top + tall * len(row_names)
     return Drawing(width, height, tuple(marks), title, description)
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: max(most - 1, 1)]}…"

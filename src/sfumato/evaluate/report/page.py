@@ -27,7 +27,12 @@ h1 { margin-block:0 .3rem; font:600 2rem/1.2 Georgia, serif; } h2 { margin:0 0 .
 p { margin:.3rem 0 1rem; max-width:46rem; } header p { color:var(--soft); margin:.3rem auto 0; max-width:70rem; }
 main { padding:1.25rem; } section { margin-block:1.25rem; padding:1.25rem; background:var(--card);
   border:1px solid var(--line); border-radius:10px; }
-.scroll { overflow-x:auto; margin-block:.25rem 1rem; }
+.scroll { overflow-x:auto; margin-block:.25rem 1rem; background:linear-gradient(90deg, var(--card) 30%, transparent),
+  linear-gradient(270deg, var(--card) 30%, transparent) 100% 0,
+  linear-gradient(90deg, color-mix(in srgb, var(--ink) 24%, transparent), transparent),
+  linear-gradient(270deg, color-mix(in srgb, var(--ink) 24%, transparent), transparent) 100% 0;
+  background-repeat:no-repeat; background-size:2.5rem 100%, 2.5rem 100%, .7rem 100%, .7rem 100%;
+  background-attachment:local, local, scroll, scroll; }
 table { border-collapse:collapse; font-variant-numeric:tabular-nums; font-size:.93rem; }
 th, td { padding:.35rem .9rem .35rem 0; text-align:right; border-bottom:1px solid var(--line); white-space:nowrap; }
 th:first-child, td:first-child, th.text { text-align:left; } thead th { color:var(--soft); font-weight:500; }
@@ -51,7 +56,8 @@ footer code { overflow-wrap:anywhere; }
   body { background:#fff; } td small { white-space:nowrap; }
   header { background:none; padding:0 0 1rem; }
   main { padding:0; } section { border:none; border-top:1px solid #ccc; border-radius:0; padding:1rem 0; margin:0; }
-  h2, p { break-after:avoid; } figure, tr, .pair > * { break-inside:avoid; } .scroll { overflow:visible; }
+  h2, p { break-after:avoid; } figure, tr, .pair > * { break-inside:avoid; }
+  .scroll { overflow:visible; background:none; } .scroll svg { min-width:0 !important; }
   th, td { padding-right:.6rem; white-space:normal; }
   .pair { grid-template-columns:repeat(2, minmax(0, 1fr)); } svg { max-height:120mm; } }
 """

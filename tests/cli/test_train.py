@@ -116,6 +116,49 @@ def test_votes_become_soft_labels_and_teach_who_said_what(folder: Path, capsys: 
     assert run(["train", "predict", "soft", "items.csv", "--annotator", "bob"]) == 2
 
 
+def test_features_are_named_and_found_by_name(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = (folder / "items.csv").read_text().splitlines()
+    told = ["item,x,label,y,part", *(f"{row.replace(',', ',7,', 1)},{n}" for n, row in enumerate(rows[1:]))]
+    told = [",".join([r[0], r[2], r[1], r[3], "train" if n % 3 else "dev"]) for n, r in
+            enumerate(line.split(",") for line in told)]  # fmt: skip
+    told[0] = "item,x,label,y,part"
+    (folder / "judged.csv").write_text("\n".join(told) + "\n")
+    arguments = ["train", "--items", "judged.csv", "--soft", "soft.csv", "--epochs", "2", "--out", "run", *SMALL]
+    arguments += ["--set", "data.split=part"]
+    assert run([*arguments, "--dry-run"]) == 0
+    shown = " ".join(capsys.readouterr().err.split())
+    assert "The features are x, y." in shown
+    assert "No feature is what is named like an answer: label." in shown
+    assert "Nobody has said which split" not in shown
+    assert run(arguments) == 0
+    (folder / "new.csv").write_text("item,x,y,part\na,3,-1,test\nb,-2,1,test\n")
+    (folder / "turned.csv").write_text("item,y,gold,x\na,-1,0,3\nb,1,0,-2\n")
+    for name in ("new", "turned"):
+        assert run(["train", "predict", "run", f"{name}.csv", "--out", f"said-{name}.csv"]) == 0
+    assert (folder / "said-new.csv").read_bytes() == (folder / "said-turned.csv").read_bytes()
+    (folder / "other.csv").write_text("item,x,z\na,3,-1\n")
+    capsys.readouterr()
+    assert run(["train", "predict", "run", "other.csv"]) == 2
+    assert "The items lack y and have z beside: the model sees the features x, y." in " ".join(
+        capsys.readouterr().err.split()
+    )
+    model = json.loads((folder / "run" / "model.json").read_text())
+    assert model.pop("features") == ["x", "y"]
+    (folder / "run" / "model.json").write_text(json.dumps(model))  # as before features had names
+    assert run(["train", "predict", "run", "new.csv", "--out", "again.csv"]) == 0
+    assert (folder / "again.csv").read_bytes() == (folder / "said-new.csv").read_bytes()
+
+
+def test_grey_images_are_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    items = [f"i{n}" for n in range(30)]
+    np.savez(folder / "grey.npz", item=items, images=np.zeros((30, 8, 8, 1), dtype=np.uint8))
+    told = ["train", "--items", "grey.npz", "--soft", "soft.csv", "--model", "resnet8", "--out", "run"]
+    assert run([*told, "--set", "loop.device=cpu", "--dry-run"]) == 2
+    assert "three colours: the shape (height, width, 3). Got the shape (8, 8, 1)" in " ".join(
+        capsys.readouterr().err.split()
+    )
+
+
 WRONG = {
     "no items": (["--soft", "soft.csv", "--model", "mlp"], "Give a file with --items"),
     "no labels": (["--items", "items.csv"], "need soft labels. Give them with data.soft (--soft)"),

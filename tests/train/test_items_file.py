@@ -25,6 +25,23 @@ def test_kinds_are_told_by_their_columns(tmp_path):
     assert {name: rows.tolist() for name, rows in numbers.splits.items()} == {"train": [0], "dev": [1], "test": []}
 
 
+def test_what_is_named_like_an_answer_is_no_feature(tmp_path):
+    found = read_items(written(tmp_path, "item,x,Label,y,gold,annotator\na,1,cat,2,0,ann\nb,3,dog,4,1,bob\n"))
+    assert (found.features, found.left_out) == (("x", "y"), ("Label", "gold", "annotator"))
+    assert [example["features"].tolist() for example in found.examples] == [[1, 2], [3, 4]]
+    with pytest.raises(InputError, match="no column that a model could see"):
+        read_items(written(tmp_path, "item,label\na,1\n"))
+
+
+def test_features_are_found_by_their_names(tmp_path):
+    found = read_items(written(tmp_path, "item,a,b,c\nx,1,2,3\n"))
+    turned = found.with_features(["c", "a", "b"])
+    assert turned.examples[0]["features"].tolist() == [3, 1, 2]
+    assert turned.features == ("c", "a", "b")
+    with pytest.raises(InputError, match="The items lack d and have b, c beside: the model sees the features a, d"):
+        found.with_features(["a", "d"])
+
+
 def test_tokens_stand_in_their_place_whatever_the_order_of_the_rows(tmp_path):
     text = "item,text,sequence,position\nc,rains,s1,1\na,Sun,s2,0\nb,It,s1,0\n"
     tokens = read_items(written(tmp_path, text))
@@ -58,6 +75,7 @@ def test_images_and_archives(tmp_path):
         ("item,text\na,x\nb,\n", "the text is blank"),
         ("item,a\nx,1\ny,much\n", "holds what is not a number"),
         ("item,a\nx,1\ny,inf\n", "is not a finite number"),
+        ("item,a,b\nx,1,2\ny,3,1e39\n", r"line 3, column 'b': 1e\+39 is too large for a feature"),
         ("item\nx\n", "no column that a model could see"),
         ("item,image\na,none.png\n", "there is no image"),
         ("item,text,sequence,split\na,x,s,train\nb,y,s,test\n", "the sequence 's' lies in several splits"),
@@ -78,3 +96,9 @@ def test_archives_that_are_none_are_told(tmp_path):
     np.savez(tmp_path / "c.npz", item=["a"], features=np.zeros((2, 2)))
     with pytest.raises(InputError, match="1 items do not go with"):
         read_items(tmp_path / "c.npz")
+    np.savez(tmp_path / "d.npz", item=["a", "b"], features=np.array([[1.0], [1e39]]))
+    with pytest.raises(InputError, match="the features of item 'b' hold what is not a finite number of single"):
+        read_items(tmp_path / "d.npz")
+    np.savez(tmp_path / "e.npz", item=["a"], features=np.array([["x"]]))
+    with pytest.raises(InputError, match="features must be numbers"):
+        read_items(tmp_path / "e.npz")

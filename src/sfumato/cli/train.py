@@ -147,13 +147,15 @@ def predict(
     Without --out, the first predictions are printed and nothing is written.
     """
     from sfumato.tables.doors import check_target
-    from sfumato.train import Predictor, read_items
+    from sfumato.train import Predictor, read_config, read_items
 
     if out is not None:
         check_target(out)
     with screen.working("Reading"):
         model = Predictor.load(folder, device=device)
-        found = read_items(file)
+        found = read_items(file, split=read_config(folder / "config.toml").data.split)
+        if model.features is not None:
+            found = found.with_features(model.features)
     with screen.working(f"Predicting {len(found.items):,} items"):
         said = model.predict(found.examples, found.items, annotator=annotator)
     if out is not None:
@@ -205,7 +207,7 @@ def _config(name: str | None, model: str | None, flags: dict[str, Any], pairs: S
         chosen = read_config(shipped[name] if name in shipped and not Path(name).exists() else name)
     settings = {**flags, **dict(map(_setting, pairs))}
     if name is None and model is None and "model.name" not in settings:
-        model = _usual_model(settings.get("data.items"))
+        model = _usual_model(settings.get("data.items"), settings.get("data.split", chosen.data.split))
     if model is not None:
         if model not in MODELS:
             near = [] if Path(model).exists() or "/" in model else get_close_matches(model, MODELS, n=1)
@@ -240,14 +242,14 @@ def _config(name: str | None, model: str | None, flags: dict[str, Any], pairs: S
     return config_from(changes, over=chosen, where="The command line")
 
 
-def _usual_model(items: str | None) -> str:
+def _usual_model(items: str | None, split: str) -> str:
     from sfumato.train import read_items
 
     if items is None:
         raise OptionError(
             "There is nothing to do. Give a configuration, or --items and --soft (see sfumato train run --help)."
         )
-    kind = read_items(items).kind
+    kind = read_items(items, split=split).kind
     if kind not in _USUAL:
         raise OptionError("For texts say which encoder: --model with a name on Hugging Face's hub, or a path.")
     screen.note(f"The model is {_USUAL[kind]}; choose another with --model.")

@@ -36,6 +36,7 @@ def read_training_data(config: Config) -> TrainingData:
     return join(
         found.examples, items=found.items, splits=_splits(found, config, gold, soft), needs=needs,
         soft=soft, gold=gold, annotations=votes, classes=data.classes, missing=data.missing,
+        features=found.features,
     )  # fmt: skip
 
 
@@ -44,6 +45,7 @@ def _files(config: Config) -> tuple[ItemsFile, SoftLabels | None, Gold | None, A
     from sfumato.tables.read import read_annotations
     from sfumato.tables.read_gold import read_gold
     from sfumato.train import read_items
+    from sfumato.train.items_file import shortened
 
     data = config.data
     if data.items is None:
@@ -53,6 +55,12 @@ def _files(config: Config) -> tuple[ItemsFile, SoftLabels | None, Gold | None, A
         soft = None if data.soft is None else SoftLabels.load(data.soft)
         gold = None if data.gold is None else read_gold(data.gold)
         votes = None if data.votes is None else read_annotations(data.votes)
+    if found.left_out:
+        screen.note(
+            f"No feature is what is named like an answer: {', '.join(found.left_out)}. If it is one, rename the column."
+        )
+    if found.features is not None:
+        screen.note(f"The features are {shortened(found.features)}.")
     for line in () if votes is None else votes.notes:
         screen.note(line)
     return found, soft, gold, votes

@@ -128,7 +128,7 @@ def write_folder(run: Run, data: TrainingData, config: Config, settings: Mapping
     annotators = () if data.annotations is None else data.annotations.annotators
     model = {
         "version": __version__, "kind": data.kind, "classes": data.classes, "annotators": annotators,
-        "settings": settings, "origin": run.predictor.origin.to_dict(),
+        "features": data.features, "settings": settings, "origin": run.predictor.origin.to_dict(),
     }  # fmt: skip
     write_whole(out / MODEL, json.dumps(model, ensure_ascii=False, indent=1))
     if "test" in run.predictions and "dev" in run.predictions:
@@ -147,6 +147,7 @@ def load_predictor(folder: Path, *, device: str = "cpu") -> Predictor:
         model = json.loads(path.read_text(encoding="utf-8"))
         settings, classes, annotators = model["settings"], tuple(model["classes"]), tuple(model["annotators"])
         origin, kind = Origin.from_dict(model["origin"]), model["kind"]
+        features = None if model.get("features") is None else tuple(model["features"])
     except OSError:
         raise InputError(
             f"{folder} is not the folder of a run that has ended: there is no {MODEL} that can be read."
@@ -162,7 +163,7 @@ def load_predictor(folder: Path, *, device: str = "cpu") -> Predictor:
         raise InputError(f"The weights in {folder} are not those of the model in {MODEL} ({reason}).") from None
     learner.to(device_named(device)).eval()
     collate = MODELS[config.model.name].collator(settings)
-    return Predictor(learner, collate, kind, classes, annotators, config.loop, origin)
+    return Predictor(learner, collate, kind, classes, annotators, config.loop, origin, features)
 
 
 def config_text(config: Config) -> str:

@@ -2,16 +2,16 @@
 
 Columns say what the items are. ``text`` (and ``text_pair``): texts; ``text`` with ``sequence`` (and ``position``):
 tokens; ``image``: paths of image files, relative to the items file; nothing of these: every column of numbers is a
-feature. The column ``item`` names the items, and one may name the split.
+feature, but for those that are named like an answer. The column ``item`` names the items, and one may name the split.
 """
 
 from __future__ import annotations
 
-__all__ = ["ItemsFile", "read_items"]
+__all__ = ["ItemsFile", "read_items", "shortened"]
 
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -27,19 +27,49 @@ from sfumato.tables.sheet import Sheet, item_column, names_in, read_exactly, tex
 from sfumato.tables.source import check_file
 from sfumato.train.training_data import SPLITS, Example
 
+_LISTED = 6
 _CONTENT = ("text", "text_pair", "image", "sequence", "position")
+# A model that sees the answer learns nothing else.
+_ANSWERS = ("label", "gold", "class", "annotator")
 _SPLIT_WORDS = {"train": "train", "training": "train", "dev": "dev", "development": "dev", "validation": "dev",
                 "valid": "dev", "val": "dev", "test": "test"}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class ItemsFile:
-    """What an items file holds: examples, the names of all items, and the split of each example where it says so."""
+    """What an items file holds: examples, the names of all items, and the split of each example where it says so.
+
+    ``features`` names the columns of numbers that became features, in their order, where they have names;
+    ``left_out`` those that did not, since they are named like an answer.
+    """
 
     examples: Sequence[Example]
     items: tuple[str, ...]
     split_of: tuple[str, ...] | None
     kind: str
+    features: tuple[str, ...] | None = None
+    left_out: tuple[str, ...] = ()
+
+    def with_features(self, names: Sequence[str]) -> ItemsFile:
+        """Return the same items with their features in the order of *names*; others are refused by name.
+
+        >>> one = ItemsFile([{"features": np.array([1.0, 2.0]), "item": 0}], ("i",), None, "features", ("a", "b"))
+        >>> one.with_features(["b", "a"]).examples[0]["features"].tolist()
+        [2.0, 1.0]
+        """
+        if self.features is None or self.features == tuple(names):
+            return self
+        missing = [name for name in names if name not in self.features]
+        extra = [name for name in self.features if name not in names]
+        if missing or extra:
+            told = [f"lack {shortened(missing)}"] * bool(missing) + [f"have {shortened(extra)} beside"] * bool(extra)
+            raise InputError(
+                f"The items {' and '.join(told)}: the model sees the features {shortened(names)}. Give a file with "
+                "these columns of numbers, in any order."
+            )
+        places = [self.features.index(name) for name in names]
+        examples = [{**example, "features": example["features"][places]} for example in self.examples]
+        return replace(self, examples=examples, features=tuple(names))
 
     @property
     def splits(self) -> dict[str, NDArray[np.int64]] | None:
@@ -57,6 +87,17 @@ def read_items(path: str | PathLike[str], *, split: str = "split") -> ItemsFile:
     format = format_of(path)
     sheet = Sheet(read_frame(path)[0], str(path)) if format in ("parquet", "arrow") else read_exactly(path, format)
     return _of_sheet(sheet, path.parent, split)
+
+
+def shortened(names: Sequence[str]) -> str:
+    """Return a list of names as people read it, the first and the last where there are many.
+
+    >>> shortened(["x", "y"]), shortened([f"f{n}" for n in range(300)])
+    ('x, y', 'f0, f1, f2, f3, …, f299 (300)')
+    """
+    if len(names) <= _LISTED:
+        return ", ".join(names)
+    return f"{', '.join(names[: _LISTED - 2])}, …, {names[-1]} ({len(names):,})"
 
 
 def _of_sheet(sheet: Sheet, folder: Path, split: str) -> ItemsFile:
@@ -80,8 +121,11 @@ def _of_sheet(sheet: Sheet, folder: Path, split: str) -> ItemsFile:
     elif "image" in columns:
         kind, contents = "image", {"image": _images(sheet, folder)}
     else:
-        names = [column for column in columns if column not in (item, split)]
-        kind, contents = "features", {"features": _numbers(sheet, names)}
+        others = [column for column in columns if column not in (item, split)]
+        answers = tuple(column for column in others if column.strip().lower() in _ANSWERS)
+        names = tuple(column for column in others if column not in answers)
+        made = _whole("features", {"features": _features(sheet, names)}, items, splits)
+        return replace(made, features=names, left_out=answers)
     return _whole(kind, contents, items, splits)
 
 
@@ -95,7 +139,7 @@ def _tokens(sheet: Sheet, items: Sequence[str], splits: Sequence[str] | None) ->
     words, sequence = _texts(sheet, "text"), names_in(sheet, "sequence", what="sequence")
     place = np.arange(len(items), dtype=np.float64)
     if "position" in sheet.frame.columns:
-        place = _numbers(sheet, ["position"])[:, 0].astype(np.float64)
+        place = _numbers(sheet, ["position"])[:, 0]
     rows_of: dict[str, list[int]] = {}
     for row, name in enumerate(sequence):
         rows_of.setdefault(name, []).append(row)
@@ -133,9 +177,26 @@ def _splits(sheet: Sheet, column: str) -> list[str]:
     return found
 
 
-def _numbers(sheet: Sheet, names: Sequence[str]) -> NDArray[np.float32]:
+def _features(sheet: Sheet, names: Sequence[str]) -> NDArray[np.float32]:
     if not names:
         raise InputError(f"{sheet.name} has no column that a model could see: text, image, or columns of numbers.")
+    numbers = _numbers(sheet, names)
+    values = _single(numbers)
+    if not np.isfinite(values).all():
+        row, column = np.argwhere(~np.isfinite(values))[0].tolist()
+        raise InputError(
+            f"{sheet.where(row)}, column {names[column]!r}: {numbers[row, column]:g} is too large for a feature, which "
+            "is held in single precision (up to 3.4e38). Scale the column."
+        )
+    return values
+
+
+def _single(values: NDArray[Any]) -> NDArray[np.float32]:
+    with np.errstate(over="ignore"):  # what does not fit is told by those who call
+        return values.astype(np.float32)
+
+
+def _numbers(sheet: Sheet, names: Sequence[str]) -> NDArray[np.float64]:
     columns = []
     for name in names:
         column = sheet.frame[name]
@@ -153,7 +214,7 @@ def _numbers(sheet: Sheet, names: Sequence[str]) -> NDArray[np.float32]:
                 f"{sheet.where(row)}, column {name!r}: {column[row]!r} is not a finite number. Fill it in."
             )
         columns.append(numbers.to_numpy())
-    return np.stack(columns, axis=1).astype(np.float32)
+    return np.stack(columns, axis=1)
 
 
 def _images(sheet: Sheet, folder: Path) -> list[NDArray[np.uint8]]:
@@ -199,14 +260,19 @@ def _arrays(path: Path, split: str) -> ItemsFile:
         raise InputError(f"{path}: {len(items)} items do not go with values of the shape {values.shape}.")
     if kind == "image" and values.dtype != np.uint8:
         raise InputError(f"{path}: images must be whole numbers from 0 to 255 (uint8). Got {values.dtype} instead.")
-    if kind == "features" and not np.isfinite(values).all():
-        raise InputError(
-            f"{path}: the features of item {items[_first_bad(values)]!r} hold what is not a finite number."
-        )
+    if kind == "features":
+        if values.dtype.kind not in "fiub":
+            raise InputError(f"{path}: features must be numbers. Got {values.dtype} instead.")
+        values = _single(values)
+        if not np.isfinite(values).all():
+            raise InputError(
+                f"{path}: the features of item {items[_first_bad(values)]!r} hold what is not a finite number of "
+                "single precision (up to 3.4e38)."
+            )
     splits = None
     if split in arrays:
         splits = _splits(Sheet(pl.DataFrame({split: [str(word) for word in arrays[split]]}), str(path)), split)
-    return _whole(kind, {kind: values if kind == "image" else values.astype(np.float32)}, items, splits)
+    return _whole(kind, {kind: values}, items, splits)
 
 
 def _first_bad(values: NDArray[Any]) -> int:

@@ -237,6 +237,7 @@ def fit(data: TrainingData, config: Config, *, out: str | Path | None = None, pr
         learner, collate, data.kind, data.classes,
         () if data.annotations is None else data.annotations.annotators, loop,
         Origin(f"train {config.model.name} {config.loss.name}", options=settings, seed=seed, fingerprint=fingerprint),
+        data.features,
     )  # fmt: skip
     predictions, numbers = {}, {}
     for split in ("dev", "test"):

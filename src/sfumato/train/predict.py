@@ -34,7 +34,8 @@ Logits = NDArray[np.float32]
 class Predictor:
     """A trained model with all that it needs to say something of new items.
 
-    ``annotators`` are the people whose annotations it was taught, in the order of their codes.
+    ``annotators`` are the people whose annotations it was taught, in the order of their codes; ``features`` the names
+    of its features, where they had names.
     """
 
     learner: Learner
@@ -44,6 +45,7 @@ class Predictor:
     annotators: tuple[str, ...]
     loop: LoopConfig
     origin: Origin = GIVEN
+    features: tuple[str, ...] | None = None
 
     def predict(
         self, examples: Sequence[Example], items: Sequence[str], *, annotator: str | None = None

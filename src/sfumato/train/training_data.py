@@ -56,6 +56,7 @@ class TrainingData:
     ``soft`` has shape (n_items, n_classes), float32, rows of nan where an item has no soft label; ``gold`` has shape
     (n_items,), class codes, −100 where an item has none. ``annotations`` has its items coded as rows of ``items``.
     ``splits`` gives the numbers of the examples of each split. ``notes`` are the counts of the join, in sentences.
+    ``features`` names the features, where they have names.
     """
 
     examples: Sequence[Example]
@@ -66,6 +67,7 @@ class TrainingData:
     gold: NDArray[np.int64] | None = None
     annotations: Annotations | None = None
     notes: tuple[str, ...] = field(default=())
+    features: Vocabulary | None = None
 
     @property
     def n_items(self) -> int:
@@ -130,12 +132,14 @@ def join(
     annotations: Annotations | None = None,
     classes: Sequence[str] | None = None,
     missing: str = "error",
+    features: Sequence[str] | None = None,
 ) -> TrainingData:
     """Return examples with the labels of their items.
 
     *needs* names the labels without which an item of the train split cannot be used: "soft", "gold", "annotations".
     *classes* gives the classes and their order; without it the soft labels do, else the annotations, else the gold;
     the other labels are brought into that order by name. *missing* is "error", or "drop": leave such items out.
+    *features* names the features, so that a model finds them again in a file with its columns in another order.
 
     >>> soft = SoftLabels([[0.2, 0.8]], items=["a"], classes=["no", "yes"])
     >>> data = join([{"text": "Yes!", "item": 0}], items=["a"], splits={"train": [0]}, needs=["soft"], soft=soft)
@@ -156,6 +160,7 @@ def join(
         soft=None if soft is None else _soft_rows(soft, order, place),
         gold=None if gold is None else _gold_rows(gold, order, items),
         annotations=None if annotations is None else _coded(annotations, order, items, place),
+        features=None if features is None else tuple(features),
     )
     notes = []
     for what, table in labels.items():

@@ -57,6 +57,11 @@ def _augmented(images: Tensor) -> Tensor:
 def image_settings(examples: Examples, *, augment: bool) -> dict[str, Any]:
     """Return what the networks for images take from the training images."""
     pixels = np.stack([example["image"] for example in examples])
+    if pixels.ndim != 4 or pixels.shape[3] != 3:
+        raise InputError(
+            "Images must have three colours: the shape (height, width, 3). Got the shape "
+            f"{pixels.shape[1:]}. Grey ones become so with np.repeat(images, 3, axis=-1)."
+        )
     # Whole numbers up to 255: their sums are exact, whatever the order.
     count = pixels.size / 3
     total = pixels.sum(axis=(0, 1, 2), dtype=np.int64)

@@ -28,6 +28,24 @@ def test_what_is_written_reads_back_equal(name, tmp_path):
     assert config_from(config.to_dict()) == config
 
 
+def test_paths_in_the_options_of_a_model_start_at_the_file(tmp_path, monkeypatch):
+    (tmp_path / "there" / "encoder").mkdir(parents=True)
+    file = tmp_path / "there" / "a.toml"
+    file.write_text('[model]\nname = "pos_tagger"\noptions = { glove = "words.txt", hidden = 3 }\n')
+    config = read_config(file)
+    assert config.model.options == {"glove": str(tmp_path / "there" / "words.txt"), "hidden": 3}
+    file.write_text('[model]\nname = "encoder"\noptions = { pretrained = "encoder" }\n')
+    assert read_config(file).model.options == {"pretrained": str(tmp_path / "there" / "encoder")}
+    file.write_text('[model]\nname = "encoder"\noptions = { pretrained = "roberta-base" }\n')
+    assert read_config(file).model.options == {"pretrained": "roberta-base"}
+    monkeypatch.chdir(tmp_path / "there")
+    for name, given in (("glove", "words.txt"), ("pretrained", "encoder")):
+        text = config_text(config_from({"model": {"options": {name: given}}}))
+        file.write_text(text)
+        assert read_config(file).model.options == {name: str(tmp_path / "there" / given)}
+        assert str(tmp_path / "there" / given) in text
+
+
 def test_options_belong_to_their_name():
     config = config_from({"model": {"name": "mlp", "options": {"hidden": [3]}}})
     assert config.with_changes({"seed": 1}).model.options == {"hidden": [3]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -167,6 +168,19 @@ def test_a_run_that_has_ended_gives_its_result_again_without_learning(features, 
     assert same(weights(first), weights(third))
 
 
+@pytest.mark.parametrize("left", [None, 10])
+def test_a_history_that_is_not_whole_is_told(features, settings, tmp_path, left):
+    fit(features(), settings({"loop": {"epochs": 1}}), out=tmp_path)
+    history = tmp_path / "history.jsonl"
+    text = history.read_bytes()
+    history.unlink()
+    if left is not None:
+        history.write_bytes(text[:left])
+    with pytest.raises(InputError, match=rf"history.jsonl holds {left or 0} bytes, and the checkpoint"):
+        fit(features(), settings({"loop": {"epochs": 1}}), out=tmp_path)
+    assert not history.exists() if left is None else history.read_bytes() == text[:left]
+
+
 def test_another_run_in_the_same_folder_is_refused(features, settings, tmp_path):
     fit(features(), settings(), out=tmp_path / "run")
     with pytest.raises(InputError, match=r"other settings: optimizer\.learning_rate is 0\.01 there and 0\.02 here"):
@@ -214,3 +228,26 @@ def test_what_there_is_not_is_said(features, settings):
         fit(features(), settings({"loop": {"log_to": ["mlflow"]}}))
     with pytest.raises(OptionError, match=r"there is no setting .*\. Is it loop\.epochs\?"):
         config_from({"loop": {"epoch": 3}})
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (
+            {"model": {"options": {"hidden": 64}}},
+            "'hidden' of the model 'mlp' cannot be 64. It must be a list, each a wh",
+        ),
+        ({"model": {"options": {"hidden": ["a", 1]}}}, "cannot be ['a', 1]"),
+        ({"loss": {"options": {"class_weights": 3}}}, "cannot be 3. It must be a list, each a number"),
+        ({"loss": {"options": {"class_weights": ["a", 1, 2]}}}, "cannot be ['a', 1, 2]"),
+        (
+            {"loss": {"options": {"class_weights": [1, -1, 2]}}},
+            "numbers of 0 or more, not all of them 0. Got [1, -1, 2]",
+        ),
+        ({"loss": {"options": {"class_weights": [1, float("nan"), 2]}}}, "numbers of 0 or more"),
+        ({"loss": {"options": {"class_weights": [0, 0, 0]}}}, "not all of them 0"),
+    ],
+)
+def test_options_that_are_lists_are_checked(features, settings, changes, words):
+    with pytest.raises(OptionError, match=re.escape(words)):
+        fit(features(), settings(changes))

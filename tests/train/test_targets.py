@@ -152,3 +152,11 @@ def test_what_cannot_be_is_refused(data):
     with pytest.raises(InputError, match="made of soft labels, and there are none"):
         at(replace(data, soft=None), "soft")
     assert target_needs("smoothed", {"of": "soft"}) == {"soft"}
+
+
+@pytest.mark.parametrize(("kind", "of"), [("soft", "votes"), ("smoothed", "golden"), ("silver", "gold"), ("drawn", 3)])
+def test_what_a_target_is_made_of_is_checked_before_the_labels_are(kind, of):
+    with pytest.raises(OptionError, match=r"'of'"):
+        target_needs(kind, {"of": of})
+    with pytest.raises(OptionError, match="has no option 'off'"):
+        target_needs(kind, {"off": "soft"})

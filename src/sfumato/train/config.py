@@ -16,6 +16,7 @@ __all__ = [
     "ScheduleConfig",
     "TargetConfig",
     "config_from",
+    "paths_of_options",
     "read_config",
     "shipped_configs",
 ]
@@ -215,7 +216,24 @@ def read_config(path: str | PathLike[str], *, over: Config | None = None) -> Con
         if given.get(name) is not None
     }
     data: DataConfig = replace(config.data, **here)  # type: ignore[arg-type]  # the names of those that are paths
-    return replace(config, data=data, out=str(path.parent / changes["out"]) if "out" in changes else config.out)
+    options = paths_of_options(changes.get("model", {}).get("options", {}), path.parent)
+    model = replace(config.model, options={**config.model.options, **options})
+    return replace(
+        config, data=data, model=model, out=str(path.parent / changes["out"]) if "out" in changes else config.out
+    )
+
+
+def paths_of_options(options: Mapping[str, Any], folder: Path) -> dict[str, str]:
+    """Return those options of a model that are paths, relative ones from *folder*.
+
+    An encoder is given by path or by name: it is a path where a folder lies there.
+    """
+    found = {
+        name: str(folder / value) for name in ("glove", "pretrained") if isinstance(value := options.get(name), str)
+    }
+    if "pretrained" in found and not Path(found["pretrained"]).is_dir():
+        del found["pretrained"]
+    return found
 
 
 def config_from(changes: Mapping[str, Any], *, over: Config | None = None, where: str = "The configuration") -> Config:

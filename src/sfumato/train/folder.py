@@ -34,7 +34,7 @@ from sfumato.core.version import __version__
 from sfumato.errors import InputError
 from sfumato.tables.write import write_whole
 from sfumato.train.checkpoints import CHECKPOINT, Checkpoint
-from sfumato.train.config import Config, DataConfig, read_config
+from sfumato.train.config import Config, DataConfig, paths_of_options, read_config
 from sfumato.train.devices import device_named
 from sfumato.train.learner import build_learner
 from sfumato.train.model_card import model_card
@@ -176,7 +176,8 @@ def config_text(config: Config) -> str:
     }
     here: DataConfig = replace(data, **paths)  # type: ignore[arg-type]  # the names of those that are paths
     out = None if config.out is None else str(Path(config.out).resolve())
-    settings = replace(config, data=here, out=out).to_dict()
+    options = {**config.model.options, **paths_of_options(config.model.options, Path.cwd())}
+    settings = replace(config, data=here, model=replace(config.model, options=options), out=out).to_dict()
     plain = {name: value for name, value in settings.items() if not isinstance(value, dict)}
     lines = _assignments(plain)
     for name, table in settings.items():

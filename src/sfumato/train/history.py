@@ -33,6 +33,11 @@ class History:
         if path is None:
             return
         if size:
+            if (found := path.stat().st_size if path.exists() else 0) < size:
+                raise InputError(
+                    f"{path} holds {found:,} bytes, and the checkpoint beside it was written after {size:,}. Put back "
+                    "the whole file, or give another folder to begin anew."
+                )
             with path.open("r+b") as file:
                 file.truncate(size)
             self.records = read_history(path)

@@ -41,6 +41,12 @@ class _OneHead(Objective):
             raise OptionError(
                 f"class_weights needs one number for each of the {shape.n_classes} classes. Got {len(class_weights)}."
             )
+        if class_weights is not None and not (
+            all(0 <= each < math.inf for each in class_weights) and any(class_weights)
+        ):
+            raise OptionError(
+                f"class_weights must be numbers of 0 or more, not all of them 0. Got {list(class_weights)}."
+            )
         self._n_classes, self._loss = shape.n_classes, loss
         self.register_buffer("weight", None if class_weights is None else torch.tensor(class_weights).float())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 __all__ = ["checked_options"]
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
 from typing import Any, get_args, get_origin, get_type_hints
@@ -41,6 +41,9 @@ def checked_options(function: Callable[..., Any], options: Mapping[str, Any], *,
 
 
 def _wanted(kind: Any) -> str:
+    (kind,) = [each for each in get_args(kind) if each is not type(None)] if type(None) in get_args(kind) else [kind]
+    if get_origin(kind) in (tuple, Sequence):
+        return f" It must be a list, each {_WORDS[get_args(kind)[0]]}."
     return f" It must be {_WORDS[kind]}." if kind in _WORDS else ""
 
 
@@ -53,6 +56,9 @@ def _fits(value: Any, kind: Any) -> bool:
         return isinstance(value, kind) and not isinstance(value, bool)
     if kind is bool:
         return isinstance(value, bool)
+    if origin in (tuple, Sequence):
+        inner = get_args(kind)[0]
+        return isinstance(value, list | tuple) and all(_fits(each, inner) for each in value)
     if origin is not None and type(None) in get_args(kind):
         return any(value is None if each is type(None) else _fits(value, each) for each in get_args(kind))
     return True

@@ -213,8 +213,11 @@ def target_needs(kind: str, options: Mapping[str, Any]) -> frozenset[str]:
     >>> sorted(target_needs("gold_and_soft", {"of": "annotations"}))
     ['annotations', 'gold']
     """
-    *others, last = TARGETS[check_choice(kind, TARGETS, option="target.kind")].needs
-    return frozenset([*others, str(options.get("of", last))])
+    chosen = TARGETS[check_choice(kind, TARGETS, option="target.kind")]
+    checked_options(chosen.make, options, what=f"The target '{kind}'")
+    *others, last = chosen.needs
+    sources = ("gold", *get_args(Source)) if last == "gold" else get_args(Source)
+    return frozenset([*others, check_choice(options.get("of", last), sources, option="of")])
 
 
 def hashed_uniform(items: NDArray[np.int64], seed: int, epoch: int) -> NDArray[np.float64]:

@@ -149,6 +149,31 @@ def test_features_are_named_and_found_by_name(folder: Path, capsys: pytest.Captu
     assert (folder / "again.csv").read_bytes() == (folder / "said-new.csv").read_bytes()
 
 
+def test_settings_that_change_nothing_are_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = ["train", "--soft", "soft.csv", "--out", "run", "--epochs", "1", *SMALL, "--dry-run"]
+    rows = (folder / "items.csv").read_text().splitlines()
+    split = ["item,x,y,split", *(f"{row},{'train' if n % 3 else 'dev'}" for n, row in enumerate(rows[1:]))]
+    (folder / "divided.csv").write_text("\n".join(split) + "\n")
+    more = ["--set", "data.test_share=0.2", "--set", "data.balanced=true", "--set", "schedule.warmup_steps=1"]
+    assert run([*told, "--items", "divided.csv", *more]) == 0
+    shown = " ".join(capsys.readouterr().err.split())
+    assert "they are in: data.test_share, data.balanced changed nothing." in shown
+    assert "The run has 1 step, and the learning rate rises for 1" in shown
+    assert run([*told, "--items", "divided.csv"]) == 0
+    shown = capsys.readouterr().err
+    assert "changed nothing" not in shown
+    assert "learning rate rises" not in shown
+
+
+def test_a_dev_split_that_comes_out_empty_is_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("items", "soft"):
+        (folder / f"few-{name}.csv").write_text("\n".join((folder / f"{name}.csv").read_text().splitlines()[:5]) + "\n")
+    told = ["train", "--items", "few-items.csv", "--soft", "few-soft.csv", "--out", "run", "--epochs", "1", *SMALL]
+    assert run(told) == 0
+    shown = " ".join(capsys.readouterr().err.split())
+    assert "There is no dev split: 10% of 4 examples are none. Nothing chooses an epoch" in shown
+
+
 def test_grey_images_are_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     items = [f"i{n}" for n in range(30)]
     np.savez(folder / "grey.npz", item=items, images=np.zeros((30, 8, 8, 1), dtype=np.uint8))
@@ -190,6 +215,18 @@ WRONG = {
     ),
     "an empty split": (["--items", "empty.csv", "--soft", "soft.csv"], "The split 'train' is empty"),
     "an odd split": (["--items", "odd.csv", "--soft", "soft.csv"], "the split must be train, dev, test. Got 'tset'"),
+    "a view of nothing": (
+        ["--items", "items.csv", "--soft", "soft.csv", "--set", "data.view=mace"],
+        "data.view = 'mace' makes soft labels of votes, and data.soft gives them already",
+    ),
+    "no such view": (
+        ["--items", "items.csv", "--gold", "gold.csv", "--loss", "hard", "--set", "data.view=mac"],
+        "'data.view' must be one of",
+    ),
+    "no such source": (
+        ["--items", "items.csv", "--soft", "soft.csv", "--target", "soft", "--set", "target.options.of=vote"],
+        "'of' must be one of soft, annotations. Got 'vote'",
+    ),
     "an encoder for numbers": (
         ["--items", "items.csv", "--soft", "soft.csv", "--model", "encoder"],
         "cannot see items",

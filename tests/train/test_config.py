@@ -63,6 +63,7 @@ def test_options_belong_to_their_name():
         ({"loop": {"device": "gpu"}}, "'loop.device' must be one of auto, cpu, cuda, mps. Got 'gpu'"),
         ({"optimizer": {"learning_rate": -1}}, "'optimizer.learning_rate' must be above 0"),
         ({"optimizer": {"momentum": 0.9}}, "'optimizer.momentum' needs optimizer.name = 'sgd'"),
+        ({"optimizer": {"name": "sgd", "betas": [0.8, 0.9]}}, "'optimizer.betas' needs optimizer.name = 'adam' or"),
         ({"schedule": {"name": "steps"}}, "needs schedule.at"),
         ({"schedule": {"name": "steps", "at": [5, 3], "rates": [1, 1]}}, "rising epochs"),
         ({"schedule": {"at": [3], "rates": [0.1]}}, "needs schedule.name = 'steps'"),

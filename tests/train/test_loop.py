@@ -116,7 +116,7 @@ def test_the_best_epoch_is_kept_and_the_run_stops_when_no_better_one_comes(featu
     assert last.scores["dev"]["soft_cross_entropy_loss"] == values[-1]
 
 
-def test_a_loss_that_is_not_a_number_stops_the_run_and_names_the_items(features, settings):
+def test_a_loss_that_is_not_a_number_stops_the_run_and_names_the_items(features, settings, tmp_path):
     data = features()
     broken = dict(data.examples[3])
     broken["features"] = np.full(6, 3e38, dtype=np.float32)
@@ -125,6 +125,14 @@ def test_a_loss_that_is_not_a_number_stops_the_run_and_names_the_items(features,
     bad = type(data)(**{**vars(data), "examples": examples})
     with pytest.raises(InputError, match=r"The loss is (nan|inf) in step \d of 4 .*'i3'.*learning_rate"):
         fit(bad, settings({"model": {"options": {"hidden": [8], "standardise": False}}, "loop": {"batch_size": 8}}))
+    config = settings({"model": {"options": {"hidden": [8], "standardise": False}}})
+    with pytest.raises(InputError, match=r"… \(8 items\) \(all of them: .*nan-batch.json\)"):
+        fit(bad, config, out=tmp_path)
+    left = json.loads((tmp_path / "nan-batch.json").read_text())
+    assert len(left["items"]) == 8
+    assert "i3" in left["items"]
+    fit(data, config, out=tmp_path)
+    assert not (tmp_path / "nan-batch.json").exists()
 
 
 # ── after a stop ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -185,7 +193,7 @@ def test_another_run_in_the_same_folder_is_refused(features, settings, tmp_path)
     fit(features(), settings(), out=tmp_path / "run")
     with pytest.raises(InputError, match=r"other settings: optimizer\.learning_rate is 0\.01 there and 0\.02 here"):
         fit(features(), settings({"optimizer": {"learning_rate": 0.02}}), out=tmp_path / "run")
-    with pytest.raises(InputError, match="a run on other data"):
+    with pytest.raises(InputError, match="a run on other data, or one of another version"):
         fit(features(n=41), settings(), out=tmp_path / "run")
     (tmp_path / "letters").mkdir()
     (tmp_path / "letters" / "a.txt").write_text("Dear")

@@ -149,6 +149,8 @@ def test_what_cannot_be_is_refused(data):
         at(data, "golden")
     with pytest.raises(OptionError, match="'ties' must be one of first, random, share"):
         at(data, "silver", {"ties": "last"})
+    with pytest.raises(OptionError, match="'ties' needs of = 'soft' or 'annotations'"):
+        at(data, "smoothed", {"ties": "random"})
     with pytest.raises(InputError, match="made of soft labels, and there are none"):
         at(replace(data, soft=None), "soft")
     assert target_needs("smoothed", {"of": "soft"}) == {"soft"}

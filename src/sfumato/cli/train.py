@@ -111,6 +111,12 @@ def run(
     from sfumato.cli.training_data import read_training_data
 
     data = read_training_data(chosen)
+    n_steps = -(-len(data.splits["train"]) // chosen.loop.batch_size) * chosen.loop.epochs
+    if chosen.schedule.warmup_steps >= n_steps:
+        screen.note(
+            f"The run has {n_steps:,} step{'' if n_steps == 1 else 's'}, and the learning rate rises for "
+            f"{chosen.schedule.warmup_steps:,} (schedule.warmup_steps): it never gets to optimizer.learning_rate."
+        )
     if dry_run:
         from sfumato.train.plan import plan
 

@@ -29,6 +29,7 @@ def read_training_data(config: Config) -> TrainingData:
     from sfumato.train import join, needs_of
 
     needs = needs_of(config)
+    _check_view(config)
     found, soft, gold, votes = _public(config) if config.data.set is not None else _files(config)
     if votes is not None and soft is None:
         soft = _view(votes, config)
@@ -38,6 +39,19 @@ def read_training_data(config: Config) -> TrainingData:
         soft=soft, gold=gold, annotations=votes, classes=data.classes, missing=data.missing,
         features=found.features,
     )  # fmt: skip
+
+
+def _check_view(config: Config) -> None:
+    """Refuse a view that there is none of, or that nothing is made by."""
+    from sfumato.aggregate.methods import JOINS, VIEWS
+
+    data = config.data
+    check_choice(data.view, [*VIEWS, *JOINS], option="data.view")
+    if data.soft is not None and data.view != type(data).view:
+        raise OptionError(
+            f"data.view = {data.view!r} makes soft labels of votes, and data.soft gives them already. Leave one out "
+            f"(--set data.view={type(data).view})."
+        )
 
 
 def _files(config: Config) -> tuple[ItemsFile, SoftLabels | None, Gold | None, Annotations | None]:
@@ -80,9 +94,9 @@ def _public(config: Config) -> tuple[ItemsFile, SoftLabels | None, Gold | None, 
 
 
 def _view(votes: Annotations, config: Config) -> SoftLabels:
-    from sfumato.aggregate.methods import JOINS, METHODS, VIEWS
+    from sfumato.aggregate.methods import METHODS
 
-    view = check_choice(config.data.view, [*VIEWS, *JOINS], option="data.view")
+    view = config.data.view
     with screen.working(f"Aggregating {votes.n_annotations:,} annotations"):
         soft: SoftLabels = METHODS[view].function(votes, seed=config.seed).soft_labels
     screen.note(f"The soft labels are the view '{view}' of {votes.n_annotations:,} annotations (data.view).")
@@ -104,13 +118,27 @@ def _splits(found: ItemsFile, config: Config, gold: Gold | None, soft: SoftLabel
         screen.note(f"Nobody has said which split an item is in (column '{data.split}'): drawn by seed, {shares}.")
     else:
         splits = dict(found.splits)
-        if not len(splits["dev"]) and data.dev_share:
+        drawing = not len(splits["dev"]) and data.dev_share
+        unused = ["test_share"] if drawing else ["dev_share", "test_share", "split_seed", "balanced"]
+        given = [f"data.{name}" for name in unused if getattr(data, name) != getattr(type(data), name)]
+        if given:
+            screen.note(f"The items say which split they are in: {', '.join(given)} changed nothing.")
+        if drawing:
             strata = _strata(found, gold, soft)[splits["train"]] if data.balanced else None
             drawn = draw_splits(
                 len(splits["train"]), dev_share=data.dev_share, test_share=0.0, seed=data.split_seed, strata=strata
             )
             splits |= {"train": splits["train"][drawn["train"]], "dev": splits["train"][drawn["dev"]]}
-            screen.note(f"There is no dev split: {data.dev_share:.0%} of the train split were drawn for it by seed.")
+            if len(splits["dev"]):
+                screen.note(
+                    f"There is no dev split: {data.dev_share:.0%} of the train split were drawn for it by seed."
+                )
+    if data.dev_share and not len(splits["dev"]):
+        n = len(splits["train"])
+        screen.note(
+            f"There is no dev split: {data.dev_share:.0%} of {n:,} example{'' if n == 1 else 's'} are none. Nothing "
+            "chooses an epoch, and the last one is kept."
+        )
     if data.limit is not None:
         splits = {name: numbers[: data.limit] for name, numbers in splits.items()}
         screen.note(f"Only the first {data.limit:,} examples of each split are used (data.limit).")

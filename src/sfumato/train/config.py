@@ -336,8 +336,10 @@ def _check_ranges(config: Config) -> None:
         ("schedule.at", schedule.at and schedule.name != "steps", "schedule.name = 'steps'"),
         ("optimizer.momentum", optimizer.momentum and optimizer.name != "sgd", "optimizer.name = 'sgd'"),
         ("optimizer.nesterov", optimizer.nesterov and not optimizer.momentum, "optimizer.momentum above 0"),
+        ("optimizer.betas", optimizer.name == "sgd" and optimizer.betas != OptimizerConfig.betas,
+         "optimizer.name = 'adam' or 'adamw'"),
         ("data.items", data.set is not None and data.items is not None, "no data.set beside it"),
-    ]
+    ]  # fmt: skip
     for name, wrong, needs in misplaced:
         if wrong:
             raise OptionError(f"The setting '{name}' needs {needs}.")

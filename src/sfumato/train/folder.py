@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = [
     "HISTORY",
+    "NAN_BATCH",
     "WEIGHTS",
     "check_same_run",
     "config_text",
@@ -45,6 +46,8 @@ from sfumato.train.training_data import SPLITS, TrainingData
 if TYPE_CHECKING:
     from sfumato.train.loop import Run
 
+# The items of a batch whose loss is no number.
+NAN_BATCH = "nan-batch.json"
 WEIGHTS, CONFIG, MODEL, HISTORY, CARD = "weights.safetensors", "config.toml", "model.json", "history.jsonl", "README.md"
 PREDICTIONS, DEV_PREDICTIONS = "predictions.parquet", "predictions-dev.parquet"
 # What changes where and how a run is computed or told, but not what it computes.
@@ -99,7 +102,10 @@ def check_same_run(found: Checkpoint, settings: Mapping[str, Any], fingerprint: 
                 f"{here.get(name)!r} here. Give another folder, or remove that one."
             )
     if found.data != fingerprint:
-        raise InputError(f"The folder {out} holds a run on other data. Give another folder, or remove that one.")
+        raise InputError(
+            f"The folder {out} holds a run on other data, or one of another version of sfumato, which may know data by "
+            "another fingerprint. Give another folder, or remove that one."
+        )
 
 
 def save_weights(out: Path, name: str, weights: Mapping[str, Tensor]) -> None:

@@ -21,8 +21,6 @@ from sfumato.train.options import checked_options
 from sfumato.train.targets import Targets, make_targets, target_needs
 from sfumato.train.training_data import KIND_WORDS, Example, TrainingData
 
-_LISTED = 5
-
 
 class Learner(nn.Module):
     """A model with its objective; ``forward`` gives the sum of each term of the loss over a batch."""
@@ -57,7 +55,7 @@ class Learning:
     lengths: NDArray[np.int64] | None
     targets: Targets
     teaches: Literal["hard", "soft"]
-    names_of: Callable[[NDArray[np.int64]], str]
+    names_of: Callable[[NDArray[np.int64]], list[str]]
 
 
 def needs_of(config: Config) -> frozenset[str]:
@@ -132,7 +130,6 @@ def build_learner(
     return Learner(model, objective)
 
 
-def _names(data: TrainingData, step: NDArray[np.int64]) -> str:
+def _names(data: TrainingData, step: NDArray[np.int64]) -> list[str]:
     rows = np.concatenate([np.atleast_1d(data.examples[number]["item"]) for number in step])
-    names = [repr(data.items[row]) for row in rows if row >= 0]
-    return ", ".join(names[:_LISTED]) + (f", … ({len(names):,} items)" if len(names) > _LISTED else "")
+    return [data.items[row] for row in rows if row >= 0]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 __all__ = ["Progress", "Run", "fit"]
 
+import json
 import math
 import time
 from collections.abc import Callable, Mapping
@@ -27,6 +28,7 @@ from sfumato.core.origin import Origin
 from sfumato.core.predictions import Predictions
 from sfumato.core.simplex import softmax
 from sfumato.errors import InputError, OptionError
+from sfumato.tables.write import write_whole
 from sfumato.train import development, folder
 from sfumato.train.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
 from sfumato.train.config import Config
@@ -46,6 +48,7 @@ from sfumato.train.training_data import TrainingData
 Progress = Callable[[int, int, str], None]
 # On an accelerator the loss is looked at only every so often: to look is to wait for the device.
 _LOOK_EVERY = 50
+_LISTED = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +102,7 @@ def fit(data: TrainingData, config: Config, *, out: str | Path | None = None, pr
     if out is not None:
         if main:
             folder.open_folder(out)
+            (out / folder.NAN_BATCH).unlink(missing_ok=True)  # of an attempt that ended so
         accelerator.wait_for_everyone()
         found = load_checkpoint(out)
         accelerator.wait_for_everyone()
@@ -137,7 +141,7 @@ def fit(data: TrainingData, config: Config, *, out: str | Path | None = None, pr
             ),
             workers=loop.workers, device=accelerator.device,
         )  # fmt: skip
-        watch = _Watch(accelerator, n_steps, learning.names_of)
+        watch = _Watch(accelerator, n_steps, learning.names_of, out if main else None)
         began = time.perf_counter()
         whole.train()
         with seeded(seed, epoch, process), out_of_memory(loop):
@@ -269,8 +273,14 @@ class _Watch:
     On the CPU every step is looked at before the weights are touched; on an accelerator every so often.
     """
 
-    def __init__(self, accelerator: Accelerator, n_steps: int, names_of: Callable[[NDArray[np.int64]], str]) -> None:
-        self._accelerator, self._n_steps, self._names_of = accelerator, n_steps, names_of
+    def __init__(
+        self,
+        accelerator: Accelerator,
+        n_steps: int,
+        names_of: Callable[[NDArray[np.int64]], list[str]],
+        out: Path | None,
+    ) -> None:
+        self._accelerator, self._n_steps, self._names_of, self._out = accelerator, n_steps, names_of, out
         self._often = accelerator.device.type == "cpu"
         self._waiting: list[tuple[Tensor, NDArray[np.int64]]] = []
         self._losses: list[float] = []
@@ -293,13 +303,25 @@ class _Watch:
             losses = self._accelerator.reduce(losses, "sum")
         for value, (_, step) in zip(losses.tolist(), self._waiting, strict=True):
             if not math.isfinite(value):
-                raise InputError(
-                    f"The loss is {value} in step {len(self._losses) + 1} of {self._n_steps} of this epoch. The batch "
-                    f"holds the items {self._names_of(step)}. Lower optimizer.learning_rate, set loop.clip = 1.0, "
-                    "or look at these items."
-                )
+                raise InputError(self._not_a_number(value, self._names_of(step)))
             self._losses.append(value)
         self._waiting.clear()
+
+    def _not_a_number(self, value: float, items: list[str]) -> str:
+        """Return the sentence for a loss that is none, and leave all items of the batch in the folder."""
+        step = len(self._losses) + 1
+        shown = ", ".join(map(repr, items[:_LISTED]))
+        if len(items) > _LISTED:
+            shown += f", … ({len(items):,} items)"
+        if self._out is not None:
+            path = self._out / folder.NAN_BATCH
+            left = {"step_of_epoch": step, "loss": str(value), "items": items}
+            write_whole(path, json.dumps(left, ensure_ascii=False, indent=1))
+            shown += f" (all of them: {path})"
+        return (
+            f"The loss is {value} in step {step} of {self._n_steps} of this epoch. The batch holds the items {shown}. "
+            "Lower optimizer.learning_rate, set loop.clip = 1.0, or look at these items."
+        )
 
     def loss(self) -> float:
         """Return the mean loss of the last steps."""

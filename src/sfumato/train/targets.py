@@ -134,6 +134,8 @@ def _smoothed(
     if check_choice(of, ("gold", "soft", "annotations"), option="of") == "gold":
         if panel is not None:
             raise OptionError("The option 'panel' needs of = 'annotations': gold has no panel.")
+        if ties != "first":
+            raise OptionError("The option 'ties' needs of = 'soft' or 'annotations': gold has no ties.")
         known = data.has_gold() & (_gold_codes(data) < data.n_classes)
         chosen = np.where(known, _gold_codes(data), 0)
     else:

@@ -359,3 +359,15 @@ def test_inverse_divergence_refuses_zeros_where_they_count_and_says_what_to_do()
         kl_loss(logits, soft, epsilon=-1)
     with pytest.raises(OptionError, match="'smoothing' must be between 0 and 1"):
         label_smoothing_loss(logits, torch.tensor([0, 1]), smoothing=1.5)
+
+
+def test_an_item_of_weight_zero_counts_for_nothing_even_if_it_costs_infinitely_much() -> None:
+    logits = torch.tensor([[0.0, 1.0], [-torch.inf, 0.0]], requires_grad=True)
+    soft, weight = torch.tensor([[0.5, 0.5], [0.5, 0.5]]), torch.tensor([2.0, 0.0])
+    loss = soft_cross_entropy_loss(logits, soft, item_weight=weight)
+    torch.testing.assert_close(loss, soft_cross_entropy_loss(logits[:1], soft[:1]))
+    loss.backward()
+    assert torch.isfinite(logits.grad[0]).all()
+    assert (logits.grad[1] == 0).all()
+    each = soft_cross_entropy_loss(logits, soft, item_weight=weight, reduction="none")
+    assert each[1] == 0

@@ -1,7 +1,7 @@
 """Losses: functions of logits and of what people said, in nats unless a base is given.
 
 All take the same options. *reduction* is ``mean``, ``sum`` or ``none``; *base* is the base of the logarithm; *weight*,
-shape (n_classes,), weighs the classes and *item_weight*, shape (…), the items; where *mask*, shape (…), is false an
+shape (n_classes,), weighs the classes and *item_weight*, shape (…), the items; at weight 0, or where *mask*, shape (…), is false, an
 item counts for nothing, whatever its logits and labels are. An item whose label is *ignore_index* is left out too: of
 soft labels, a row that is filled with it (as a collator pads) or that puts all mass on the class of that number. The
 mean is Σ item_weight·loss / Σ item_weight over the items that count, and 0 where none does; weights of classes do not

@@ -94,7 +94,9 @@ def reduced(loss: Tensor, *, keep: Tensor | None, item_weight: Tensor | None, re
                 f"Got {tuple(item_weight.shape)}."
             )
         given = item_weight.to(loss.dtype)
-        weights = given if keep is None else torch.where(keep, given, 0)
+        # An item that counts for nothing may cost infinitely much, and 0 · ∞ is not a number.
+        keep = given != 0 if keep is None else keep & (given != 0)
+        weights = torch.where(keep, given, 0)
     if keep is not None:
         loss = torch.where(keep, loss, 0)
     if weights is None:

@@ -74,5 +74,6 @@ def test_what_is_accepted_becomes_a_label_by_every_rule(mode: Any, data: st.Data
     label = Redistribution(gamma=0.0).label(response, NAMES)
     for name, percent in stated.items():
         np.testing.assert_allclose(label[NAMES.index(name)], percent / 100, atol=1e-8)
+    # What makes 100 but for rounding, such as thirds of 33.33, makes 100.
     for name, percent in answer.get("percents", {}).items():
-        np.testing.assert_allclose(label[NAMES.index(name)], percent / 100, atol=1e-8)
+        np.testing.assert_allclose(label[NAMES.index(name)], percent / 100, atol=1.01e-4)

@@ -69,7 +69,7 @@ def test_a_worked_example(make_field: Callable) -> None:
     assert (ann["agreement"], ann["bonus"], ann["leave_out"], ann["do_not_pay"]) == (1.0, 1.0, False, False)
     assert (bob["places"], bob["repeat_change"], bob["do_not_pay"]) == (2, None, True)
     assert (eve["agreement"], eve["leave_out"], eve["checks_wrong"]) == (0.0, True, 1)
-    assert eve["reasons"] == ["left out: 1 attention checks failed, more than 0"]
+    assert eve["reasons"] == ["left out: 1 attention check failed, more than 0"]
     by_id = {each["id"]: each for each in view.items()["items"]}
     assert by_id["a"]["distribution"] == {"deer": 1.0, "horse": 0.0, "ship": 0.0}
     assert (by_id["a"]["answers"], by_id["a"]["agreement"], by_id["b"]["agreement"]) == (2, 1.0, None)

@@ -1,12 +1,12 @@
 """Losses: functions of logits and of what people said, in nats unless a base is given.
 
 All take the same options. *reduction* is ``mean``, ``sum`` or ``none``; *base* is the base of the logarithm; *weight*,
-shape (n_classes,), weighs the classes and *item_weight*, shape (…), the items; at weight 0, or where *mask*, shape (…), is false, an
-item counts for nothing, whatever its logits and labels are. An item whose label is *ignore_index* is left out too: of
-soft labels, a row that is filled with it (as a collator pads) or that puts all mass on the class of that number. The
-mean is Σ item_weight·loss / Σ item_weight over the items that count, and 0 where none does; weights of classes do not
-enter its denominator, so that a one-hot soft label and its class give the same loss. float16 and bfloat16 are computed
-and returned in float32.
+shape (n_classes,), weighs the classes and *item_weight*, shape (…), the items; where it is 0, or *mask*, shape (…), is
+false, an item counts for nothing, whatever its logits and labels are. An item whose label is *ignore_index* is left out
+too: of soft labels, a row that is filled with it (as a collator pads) or that puts all mass on the class of that
+number. The mean is Σ item_weight·loss / Σ item_weight over the items that count, and 0 where none does; weights of
+classes do not enter its denominator, so that a one-hot soft label and its class give the same loss. float16 and
+bfloat16 are computed and returned in float32.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from sfumato import evaluate
 from sfumato.core.simplex import softmax
+from sfumato.core.soft_labels import SoftLabels
 from sfumato.errors import InputError, OptionError
 
 RNG = np.random.default_rng(0)
@@ -126,3 +127,16 @@ def test_neither_package_is_imported() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_soft_labels_are_met_by_the_names_of_their_classes() -> None:
+    class Sure:
+        classes_ = np.array(["a", "b"])
+
+        def predict_proba(self, X: object) -> np.ndarray:
+            return np.array([[0.9, 0.1]])
+
+    score = evaluate.soft_scorer("manhattan_error")
+    turned = SoftLabels([[0.1, 0.9]], items=["i"], classes=["b", "a"])
+    assert score(Sure(), [0], turned) == 0
+    assert score(Sure(), [0], SoftLabels([[0.1, 0.9]], items=["i"], classes=["a", "b"])) == pytest.approx(-1.6)

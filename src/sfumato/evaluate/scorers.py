@@ -46,11 +46,17 @@ def soft_scorer(name: str = "soft_cross_entropy_loss", **options: Any) -> Callab
         raise OptionError(f"The metric '{name}' needs {chosen.needs}, which a scorer does not get. Choose another.")
 
     def score(estimator: Any, X: Any, y: Any) -> float:
-        labels = y.probs if isinstance(y, SoftLabels) else np.asarray(y)
+        labels = _by_name(y, estimator).probs if isinstance(y, SoftLabels) else np.asarray(y)
         value = chosen(*_same_columns(estimator, np.asarray(estimator.predict_proba(X)), labels), **options)
         return value if chosen.higher_is_better else -value
 
     return score
+
+
+def _by_name(labels: SoftLabels, estimator: Any) -> SoftLabels:
+    """Return the soft labels with their classes in the order of the estimator's, where it knows them by name."""
+    names = [str(name) for name in getattr(estimator, "classes_", ())]
+    return labels.with_classes(names) if set(names) == set(labels.classes) else labels
 
 
 def compute_metrics(metrics: Sequence[str] | None = None) -> Callable[[Any], dict[str, float]]:

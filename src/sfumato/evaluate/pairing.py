@@ -160,7 +160,7 @@ def _check(values: _Floats, given: Distributions, *, what: str) -> None:
         if values.min() < 0:
             raise InputError(
                 f"The {what} look like logits: row {row + 1} sums to {total[row]:.6g}, and the smallest value is "
-                f"{values.min():.6g}. Hand in their softmax, or Predictions with logits."
+                f"{values.min():.6g}. Hand in softmax(logits), or Predictions with logits."
             )
     check_simplex(values, what=what)
 

@@ -255,7 +255,7 @@ def test_one_item_one_annotator_and_many_classes() -> None:
         ({"ambiguity": -1.0}, "'ambiguity' must be a number of at least 0"),
         ({"ambiguity": math.inf}, "'ambiguity'"),
         ({"activity": math.nan}, "'activity'"),
-        ({"ability_concentration": 0.0}, "'ability_concentration' must be above 0"),
+        ({"ability_concentration": 0.0}, "'ability_concentration' must be a number above 0"),
         ({"confusion_concentration": math.nan}, "'confusion_concentration'"),
         ({"precision": -1.0}, "'precision'"),
         ({"spam": "rude"}, "uniform, constant, random, mixed"),

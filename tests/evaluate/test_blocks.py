@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from sfumato import evaluate
+from sfumato.core import row_blocks
 from sfumato.evaluate import blocks
 
 RNG = np.random.default_rng(0)
@@ -17,7 +18,7 @@ Q, P = RNG.dirichlet(np.ones(5), 60_000), RNG.dirichlet(np.ones(5), 60_000)
 def test_the_number_of_threads_changes_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     for threads in (1, 2, 7):
-        monkeypatch.setattr(blocks, "n_processors", lambda threads=threads: threads)
+        monkeypatch.setattr(row_blocks, "n_processors", lambda threads=threads: threads)
         found.append(evaluate.scores(Q, people=P, gold=P.argmax(axis=1)))
     assert found[0] == found[1] == found[2]
 

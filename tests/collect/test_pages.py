@@ -142,3 +142,10 @@ def test_the_preview_shows_what_the_task_is() -> None:
     assert "Which is it?" in page
     assert page.count("<dt ") == 2
     assert _EVIL not in page
+
+
+def test_whatever_a_draft_rules_out_of_many_classes_there_is_a_page() -> None:
+    names = [f"class {n}" for n in range(30)]
+    study = _study(classes=tuple(StudyClass(name=name) for name in names))
+    draft = {"top": "class 0", "impossible": [*names[1:], {}, ["x"], 5]}
+    assert 'value="impossible" checked' in _item(study, _place(draft=draft))

@@ -243,7 +243,7 @@ class Pages:
         Where each has a box of its own, the boxes say it: a rule beside them would tick again what is unticked.
         """
         said = _said(answer)
-        chosen = {said["top"], said["second"]}
+        chosen = (said["top"], said["second"])
         out = frozenset(each for each in said["impossible"] if isinstance(each, str))
         rule = bool(said["top"]) and many and all(name in out for name in self._study.class_names if name not in chosen)
         said["others"] = rule or (not said["top"] and answer.get("others") is True)

@@ -43,6 +43,12 @@ def test_importing_the_package_loads_nothing_heavy(bare: set[str]) -> None:
     assert loaded.isdisjoint(HEAVY)
 
 
+def test_the_command_line_begins_with_its_own_framework_alone(bare: set[str]) -> None:
+    """A study server is started by it, and keeps what it loads for as long as it runs."""
+    loaded = loaded_after("import sfumato.cli.app") - bare
+    assert loaded & set(HEAVY) <= {"typer", "rich"}
+
+
 def test_importing_the_package_loads_few_modules_of_its_own() -> None:
     program = "import sfumato, sys, json; print(json.dumps([n for n in sys.modules if n.startswith('sfumato')]))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

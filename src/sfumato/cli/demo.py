@@ -4,18 +4,17 @@ from __future__ import annotations
 
 __all__ = ["demo", "register"]
 
+import math
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from sfumato.cli import screen
 from sfumato.cli.votes import Seed
-from sfumato.core.origin import Origin
 
 if TYPE_CHECKING:
     from sfumato.cli.demo_study import Study
@@ -41,6 +40,8 @@ def demo(
     json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON.")] = False,
 ) -> None:
     """Simulated annotators judge real images → soft labels → a small model → a report with pictures."""
+    import numpy as np
+
     from sfumato.aggregate import centroid, dawid_skene, views
     from sfumato.cli.demo_study import N_CARELESS, fit_and_predict, simulate_study
     from sfumato.errors import OptionError
@@ -130,7 +131,7 @@ def _view_table(study: Study, made: dict[str, SoftLabels]) -> tuple[list[str], l
             f"{evaluate.soft_cross_entropy_loss(soft, study.people):.3f}",
             f"{evaluate.jensen_shannon_divergence(soft, study.people):.4f}",
             # Labels that are all certain have no entropy to correlate.
-            "–" if np.isnan(r := evaluate.entropy_correlation_score(soft, study.people)) else f"{r:.3f}",
+            "–" if math.isnan(r := evaluate.entropy_correlation_score(soft, study.people)) else f"{r:.3f}",
         ]
         for name, soft in made.items()
     ]
@@ -156,7 +157,10 @@ def _model_table(study: Study, models: dict[str, Predictions]) -> tuple[list[str
 
 def _page(study: Study, made: dict[str, SoftLabels], models: dict[str, Predictions], *, seed: int) -> str:
     """Return the report: tables of both comparisons, and the pictures that explain them."""
+    import numpy as np
+
     from sfumato import evaluate
+    from sfumato.core.origin import Origin
     from sfumato.core.simplex import entropy
     from sfumato.evaluate.expected_calibration import reliability
     from sfumato.evaluate.report import Panel, Section, figures, html_page, html_table, png_uri

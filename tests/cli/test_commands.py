@@ -455,3 +455,20 @@ def test_views_are_checked_before_anything_is_read(
         told = capsys.readouterr().err
         assert "--views" in told
         assert said in told
+
+
+def test_compare_takes_soft_labels_for_gold_and_times_from_a_column(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    votes, soft = tmp_path / "votes.csv", tmp_path / "soft.csv"
+    votes.write_text("item,annotator,label,took\na,x,yes,2\na,y,no,4\nb,x,no,3\nb,y,no,5\nc,x,yes,1\nc,y,yes,3\n")
+    soft.write_text("item,no,yes\na,0.5,0.5\nb,1,0\nc,0,1\n")
+    given = ["compare", str(votes), "--json"]
+    assert run([*given, "--views", "standard", "--resamples", "5", "--gold", str(soft)]) == 0
+    numbers = {
+        one["name"]: one["value"] for one in json.loads(capsys.readouterr().out)["numbers"] if one["of"] == "standard"
+    }
+    assert numbers["soft_cross_entropy_loss"] == pytest.approx(np.log(2) / 3)
+    assert run([*given, "--panel-size", "--seconds", "took", "--resamples", "2"]) == 0
+    found = json.loads(capsys.readouterr().out)["details"]["curve"]
+    assert found["seconds_per_item"][0] == pytest.approx(3.0)

@@ -16,7 +16,9 @@ from sfumato.errors import OptionError
 
 if TYPE_CHECKING:
     from sfumato.core.annotations import Annotations
+    from sfumato.core.gold import Gold
     from sfumato.core.report import Number, Report
+    from sfumato.core.soft_labels import SoftLabels
 
 
 _FOLDS, _RESAMPLES, _DRAWS = 4, 1000, 20
@@ -30,7 +32,10 @@ def register(app: typer.Typer) -> None:
 
 def compare(
     votes: reading.Votes,
-    gold: Annotated[Path | None, typer.Option(help="A file of reference classes: item, label.")] = None,
+    gold: Annotated[
+        Path | None,
+        typer.Option(help="A file of reference classes (item, label), or of soft labels (item, a column per class)."),
+    ] = None,
     views: Annotated[
         str | None, typer.Option(help="The views to compare, separated by commas; every method where not given.")
     ] = None,
@@ -74,7 +79,6 @@ def compare(
     """Score every method by annotations that it has not seen, best first; no gold is needed."""
     from sfumato.aggregate.compare import compare as score
     from sfumato.aggregate.panel_size import panel_size as shrink
-    from sfumato.tables.read_gold import read_gold
     from sfumato.tables.write import check_writable
 
     if panel_size and any(given is not None for given in (gold, views, folds)):
@@ -96,7 +100,7 @@ def compare(
         with screen.working("Drawing smaller panels"):
             found = shrink(said, repeats=_DRAWS if resamples is None else resamples, seconds=cost, seed=seed)
     else:
-        reference = None if gold is None else read_gold(gold)
+        reference = None if gold is None else _gold(gold)
         with screen.working("Leaving annotations out") as advance:
             found = score(
                 said, chosen or (), gold=reference, folds=_FOLDS if folds is None else folds,
@@ -116,6 +120,21 @@ def compare(
         screen.say(line)
     for target in report or []:
         screen.say(f"→ {target}")
+
+
+def _gold(path: Path) -> Gold | SoftLabels:
+    """Return the reference classes in a file, or the soft labels where it holds those."""
+    from sfumato.core.soft_labels import SoftLabels
+    from sfumato.errors import InputError
+    from sfumato.tables.read_gold import read_gold
+
+    try:
+        return read_gold(path)
+    except InputError as no_classes:
+        try:
+            return SoftLabels.load(path)
+        except InputError:
+            raise no_classes from None
 
 
 def _cost(

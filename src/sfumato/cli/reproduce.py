@@ -217,12 +217,12 @@ def _in_lines(advance: screen.Advance) -> Progress:
 
 
 def _tell(table: Table) -> None:
-    from sfumato.reproduce.layout import HEAD, cells_in_words, n_of, size_in_words, time_in_words, verdicts_in_words
+    from sfumato.reproduce.layout import HEAD, cells_in_words, n_of, size_in_words, spent, verdicts_in_words
 
     one = table.experiment
     screen.say(f"{one.name}: {one.title}")
     runs = f"{table.n_runs:,} of {n_of(table.n_wanted, 'run')}"
-    screen.say(f"{size_in_words(table)}; {runs}, {time_in_words(table.seconds)}. {'; '.join(table.made_with)}")
+    screen.say(f"{size_in_words(table)}; {runs}, {spent(table.seconds, table.devices)}. {'; '.join(table.made_with)}")
     lines = cells_in_words(table)
     shown = [place for place in range(len(HEAD)) if any(line[place] for line in lines)]
     screen.table([HEAD[place] for place in shown], [[line[place] for place in shown] for line in lines], left=3)
@@ -276,6 +276,7 @@ def _plain(table: Table) -> dict[str, Any]:
         "runs": table.n_runs,
         "wanted": table.n_wanted,
         "seconds": table.seconds,
+        "devices": list(table.devices),
         "made_with": list(table.made_with),
         "cells": [
             {

@@ -74,7 +74,7 @@ class Table:
 
     ``made_at`` are the sizes at which its runs were made: another one, too, where that has the same settings.
     ``measured`` are all numbers that its runs gave, shown or not; ``took`` are the seconds of each run, by its settings
-    and its seed, so that those which tables share can be counted once.
+    and its seed, so that those which tables share can be counted once. ``devices`` are where they were made.
     """
 
     experiment: Experiment
@@ -90,6 +90,7 @@ class Table:
     made_at: tuple[Size, ...] = ()
     measured: tuple[str, ...] = ()
     took: Mapping[tuple[str, int], float] = field(default_factory=dict)
+    devices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,7 @@ def compare(experiment: Experiment, folder: Path, *, size: Size | None = None, s
         len(stored), len(experiment.runs(chosen, seeds=seeds)), sum(found.seconds for _, found in stored),
         _places(experiment, stored), _made_at(stored),
         _once(number.metric for _, found in stored for number in found.numbers),
-        {(run.config, run.seed): found.seconds for run, found in stored},
+        {(run.config, run.seed): found.seconds for run, found in stored}, _once(found.device for _, found in stored),
     )  # fmt: skip
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-__all__ = ["HEAD", "Grid", "cells_in_words", "grids", "n_of", "size_in_words", "time_in_words", "verdicts_in_words"]
+__all__ = [
+    "HEAD", "Grid", "cells_in_words", "grids", "n_of", "size_in_words", "spent", "time_in_words", "verdicts_in_words",
+]  # fmt: skip
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from sfumato.reproduce.comparison import Cell, Ours, Table, Verdict, lower_is_better
@@ -74,6 +76,18 @@ def time_in_words(seconds: float) -> str:
     if seconds < 90:
         return n_of(round(seconds), "second")
     return n_of(round(seconds / 60), "minute") if seconds < 5400 else f"{seconds / 3600:,.1f} hours"
+
+
+def spent(seconds: float, devices: Collection[str]) -> str:
+    """Return what was spent on runs: time of a core, or of the devices where they were made.
+
+    >>> spent(600, ["cpu"]), spent(9000, ["cuda"]), spent(75, ["cpu", "cuda"])
+    ('10 minutes of a core', '2.5 hours of a device (cuda)', '75 seconds of a core or a device (cuda)')
+    """
+    others = sorted({*devices} - {"cpu"})
+    where = ["a core"] if not others or "cpu" in devices else []
+    where += [f"a device ({', '.join(others)})"] if others else []
+    return f"{time_in_words(seconds)} of {' or '.join(where)}"
 
 
 def n_of(count: int, what: str) -> str:

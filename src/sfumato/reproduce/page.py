@@ -13,7 +13,7 @@ from sfumato.core.origin import Origin, fingerprint_of
 from sfumato.evaluate.report import Figure, Section, figures, html_page, html_table
 from sfumato.evaluate.report.figures import Point
 from sfumato.reproduce.comparison import Cell, Table
-from sfumato.reproduce.layout import Grid, grids, n_of, size_in_words, time_in_words, verdicts_in_words
+from sfumato.reproduce.layout import Grid, grids, n_of, size_in_words, spent, verdicts_in_words
 
 _TITLE, _OWN_TITLE = "Four papers, and ours beside them", "Results"
 _WORDS = ("shown", "same direction", "not shown", "the opposite is shown", "no paired runs", "not run")
@@ -49,14 +49,14 @@ def _title(tables: Sequence[Table]) -> str:
 def _summary(tables: Sequence[Table]) -> str:
     # Tables share runs.
     runs = {run: seconds for table in tables for run, seconds in table.took.items()}
-    took = time_in_words(sum(runs.values()))
+    took = spent(sum(runs.values()), {device for table in tables for device in table.devices})
     exact = [cell for table in tables if table.experiment.exact for cell in table.cells if cell.same_digits is not None]
     digits = (
         f" Of {len(exact)} printed numbers that need no training, {sum(bool(cell.same_digits) for cell in exact)} come "
         "out to the last digit; the others are explained below their tables."
     )
     return (
-        f"{n_of(len(tables), 'experiment')}, {n_of(len(runs), 'run')}, {took} of a core or a device."
+        f"{n_of(len(tables), 'experiment')}, {n_of(len(runs), 'run')}, {took}."
         f"{digits if exact else ''} Intervals are 95 %: over runs where there are several, else over items."
     )
 
@@ -104,8 +104,8 @@ def _how(table: Table) -> str:
     size = "Every size is the same." if table.experiment.exact else f"S{size_in_words(table)[1:]}."
     whole = "" if table.n_runs == table.n_wanted else f" {table.n_runs} of {n_of(table.n_wanted, 'run')} are done."
     made = f" Made with {'; '.join(table.made_with)}." if table.made_with else ""
-    took = time_in_words(table.seconds)
-    return f"{size}{whole} {took[:1].upper()}{took[1:]} on one core or device.{made}"
+    took = spent(table.seconds, table.devices)
+    return f"{size}{whole} {took[:1].upper()}{took[1:]}.{made}"
 
 
 def _remarks(table: Table) -> list[str]:

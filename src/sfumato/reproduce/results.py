@@ -43,6 +43,7 @@ class Found:
     seconds: float
     size: str
     versions: str
+    device: str
 
 
 class Results:
@@ -77,7 +78,7 @@ class Results:
                 first = rows.row(0, named=True)
                 found[str(config), int(seed), str(data)] = Found(
                     tuple(Measured(**{name: row[name] for name in _NUMBER}) for row in rows.iter_rows(named=True)),
-                    *(first[name] for name in ("made_with", "seconds", "size", "versions")),
+                    *(first[name] for name in ("made_with", "seconds", "size", "versions", "device")),
                 )
         return found
 

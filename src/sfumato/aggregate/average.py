@@ -26,6 +26,7 @@ def average(
     """
     given = aligned(views, names=names, weights=weights, seed=seed)
     probs = np.zeros(given.probs[0].shape)
+    weighted = np.empty_like(probs)
     for view, weight in zip(given.probs, given.weights, strict=True):
-        probs += weight * view
+        probs += np.multiply(view, weight, out=weighted)
     return join_result(given, probs, "average", {}, seed)

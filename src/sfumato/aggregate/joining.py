@@ -16,9 +16,8 @@ from sfumato.aggregate.result import AnnotatorSkills, Result
 from sfumato.aggregate.views import DEFAULT_VIEWS, ViewNames, fitted
 from sfumato.core.annotations import Annotations
 from sfumato.core.origin import Origin, fingerprint_of
-from sfumato.core.row_blocks import over_blocks
 from sfumato.core.seeds import Seed, recorded
-from sfumato.core.soft_labels import SoftLabels
+from sfumato.core.soft_labels import SoftLabels, fingerprints
 from sfumato.core.vocabulary import Vocabulary
 from sfumato.errors import InputError, OptionError, check_choice
 
@@ -95,10 +94,7 @@ def aligned(views: Views, *, names: ViewNames | None, weights: Weights | None, s
     if not made:
         raise InputError("There is no view to join. Give at least one.")
     soft = list(made.values())
-    if isinstance(views, Annotations):
-        fingerprint = views.fingerprint
-    else:
-        fingerprint = fingerprint_of([over_blocks(lambda first, _: soft[first].fingerprint, len(soft), 1)], [])
+    fingerprint = views.fingerprint if isinstance(views, Annotations) else fingerprint_of([fingerprints(soft)], [])
     first = soft[0]
     return Aligned(
         names=tuple(made),
@@ -157,14 +153,15 @@ def _named(views: Sequence[SoftLabels]) -> dict[str, SoftLabels]:
 def _in_order(view: SoftLabels, name: str, first: SoftLabels) -> NDArray[np.floating[Any]]:
     """Return the probabilities of *view* with items and classes in the order of *first*."""
     for own, wanted, what in ((view.items, first.items, "item"), (view.classes, first.classes, "class")):
-        if own == wanted:
+        if own is wanted or own == wanted:  # tuples look at each name even of themselves
             continue
         odd = sorted(set(own) ^ set(wanted))
         if odd:
             lacking = f"the view {name!r}" if odd[0] in wanted else "the first view"
             raise InputError(f"The views must be of the same {_PLURAL[what]}: {lacking} lacks the {what} {odd[0]!r}.")
     ordered = view if view.classes == first.classes else view.with_classes(first.classes)
-    return ordered.probs if view.items == first.items else ordered.take(first.items).probs
+    same = view.items is first.items or view.items == first.items
+    return ordered.probs if same else ordered.take(first.items).probs
 
 
 _PLURAL = {"item": "items", "class": "classes"}

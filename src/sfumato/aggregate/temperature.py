@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sfumato.aggregate.joining import Aligned, JoinResult, ViewNames, Views, Weights, aligned, join_result
 from sfumato.aggregate.published_schedule import follow_schedule
 from sfumato.aggregate.temperature_fit import least
-from sfumato.aggregate.temperature_loss import TemperatureLoss, tempered
+from sfumato.aggregate.temperature_loss import TemperatureLoss, tempered_mean
 from sfumato.core.order_free import name_keys
 from sfumato.core.seeds import Seed
 from sfumato.errors import ConvergenceWarning, InputError, OptionError, check_choice
@@ -64,9 +64,7 @@ def temperature(
         as_published=as_published, learning_rate=learning_rate, threads=threads,
     )  # fmt: skip
     floor = _PUBLISHED_FLOOR if as_published else None
-    probs = np.zeros(given.probs[0].shape)
-    for view, heat, weight in zip(given.probs, found.temperatures, given.weights, strict=True):
-        probs += weight * tempered(view, heat, floor=floor, threads=threads)
+    probs = tempered_mean(given.probs, found.temperatures, given.weights, floor=floor, threads=threads)
     return join_result(
         given, probs, "temperature", found.options, seed,
         converged=found.converged, n_iter=len(found.trace) - 1, trace=found.trace, notes=found.notes,

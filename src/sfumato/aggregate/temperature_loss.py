@@ -8,7 +8,7 @@ their slope in log T_a is −½ Σ_k p̃_a (z_a − E z_a) G_a with z = log(p)/T
 
 from __future__ import annotations
 
-__all__ = ["TemperatureLoss", "tempered"]
+__all__ = ["TemperatureLoss", "tempered", "tempered_mean"]
 
 import math
 from collections.abc import Sequence
@@ -24,8 +24,12 @@ from sfumato.core.row_blocks import block_size, columns, over_blocks, pair
 Floats = NDArray[np.float64]
 
 _LOG_2 = math.log(2)
-# Logarithms are kept between calls where they take at most this many numbers (256 MiB), else made anew each time.
-_KEPT = 1 << 25
+# Logarithms are kept between calls where they take at most this many numbers (512 MiB), else made anew each time.
+_KEPT = 1 << 26
+# The sums of two views' shares whose logarithms are added up: of so many one logarithm of their product is taken, which
+# none below the second number lets underflow. A class of so small a share counts for nothing in what its share weighs.
+_TOGETHER = 4
+_SMALLEST = 1e-75
 
 
 class TemperatureLoss:
@@ -96,17 +100,34 @@ def tempered(
     >>> tempered(np.array([[0.8, 0.2, 0.0]]), 2.0).round(4).tolist()
     [[0.6667, 0.3333, 0.0]]
     """
-    result = np.empty(view.shape)
+    return tempered_mean([view], np.array([temperature]), np.ones(1), floor=floor, threads=threads)
+
+
+def tempered_mean(
+    views: Sequence[NDArray[np.floating[Any]]],
+    temperatures: Floats,
+    weights: Floats,
+    *,
+    floor: float | None = None,
+    threads: int | None = None,
+) -> Floats:
+    """Return Σ_m w_m p̃_m, each view softened by its temperature first."""
+    n_items, n_classes = views[0].shape
+    result = np.empty((n_items, n_classes))
 
     def temper(start: int, stop: int) -> None:
+        items = pair(start, stop)
+        mean = np.zeros((n_classes, len(items)))
         with np.errstate(divide="ignore", under="ignore"):
-            shares = _log(columns(view, pair(start, stop)), floor)
-            shares /= temperature
-            np.exp(shares, out=shares)
-            shares /= shares.sum(axis=0)
-        result[start:stop] = shares.T[: stop - start]
+            for view, temperature, weight in zip(views, temperatures, weights, strict=True):
+                shares = _log(columns(view, items), floor)
+                shares /= temperature
+                np.exp(shares, out=shares)
+                shares *= weight / shares.sum(axis=0)
+                mean += shares
+        result[start:stop] = mean.T[: stop - start]
 
-    over_blocks(temper, len(view), block_size(view.shape[1], 3), threads=threads)
+    over_blocks(temper, n_items, block_size(n_classes, 4), threads=threads)
     return result
 
 
@@ -124,22 +145,16 @@ def _terms(logs: list[Floats], temperatures: Floats) -> Floats:
     result = np.zeros((1 + n_views, logs[0].shape[1]))
     shares, scores, gains = [], [], []
     for log, temperature in zip(logs, temperatures, strict=True):
-        z = log / temperature
+        z = log * (1 / temperature)
         share = np.exp(z)
         total = share.sum(axis=0)
-        share /= total
+        share *= 1 / total
         # A class without mass has z = −∞; any finite number does, as everything is multiplied by its share, 0.
         np.maximum(z, -1e300, out=z)
         shares.append(share)
         scores.append(z)
         gains.append((n_views - 1) * (z - (np.log(total) - _LOG_2)))
-    both = np.empty_like(shares[0])
-    for a, b in combinations(range(n_views), 2):
-        np.add(shares[a], shares[b], out=both)
-        np.maximum(both, 1e-308, out=both)
-        np.log(both, out=both)
-        gains[a] -= both
-        gains[b] -= both
+    _subtract_logs_of_sums(gains, shares)
     for place, (share, z, gain) in enumerate(zip(shares, scores, gains, strict=True), start=1):
         gain *= share
         result[0] += gain.sum(axis=0)
@@ -147,3 +162,27 @@ def _terms(logs: list[Floats], temperatures: Floats) -> Floats:
         z *= gain
         result[place] = -z.sum(axis=0)
     return result
+
+
+def _subtract_logs_of_sums(gains: list[Floats], shares: list[Floats]) -> None:
+    """Take Σ_{b≠a} log(p̃_a + p̃_b) from each of the gains."""
+    n_others = len(shares) - 1
+    both = np.empty_like(shares[0])
+    products = [np.ones_like(share) for share in shares]
+    taken = [0] * len(shares)
+    for pair_of_views in combinations(range(len(shares)), 2):
+        first, second = pair_of_views
+        np.add(shares[first], shares[second], out=both)
+        np.maximum(both, _SMALLEST, out=both)
+        if n_others < _TOGETHER - 1:  # a logarithm for each pair is fewer than one for each view
+            np.log(both, out=both)
+        for view in pair_of_views:
+            if n_others < _TOGETHER - 1:
+                gains[view] -= both
+                continue
+            products[view] *= both
+            taken[view] += 1
+            if taken[view] % _TOGETHER == 0 or taken[view] == n_others:
+                np.log(products[view], out=products[view])
+                gains[view] -= products[view]
+                products[view].fill(1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["GIVEN", "Origin", "fingerprint_of"]
+__all__ = ["GIVEN", "Origin", "fingerprint_of", "hash_of_names", "with_arrays"]
 
 import hashlib
 import json
@@ -67,12 +67,27 @@ class Origin:
 
 def fingerprint_of(names: Iterable[Iterable[str]], arrays: Iterable[NDArray[Any]]) -> str:
     """Return a short hash of vocabularies and arrays: equal content gives equal text, on every machine."""
+    return with_arrays(hash_of_names(names), arrays)
+
+
+def hash_of_names(names: Iterable[Iterable[str]]) -> hashlib._Hash:
+    """Return the hash of vocabularies, to which `with_arrays` adds: tables of the same items need it once.
+
+    >>> fingerprint_of([["a"]], [np.ones(2)]) == with_arrays(hash_of_names([["a"]]), [np.ones(2)])
+    True
+    """
     # Processors compute SHA-256 themselves, at twice the speed of BLAKE2b.
     digest = hashlib.sha256()
     for vocabulary in names:
         joined = "\x00".join(vocabulary).encode("utf-8", "surrogatepass")
         digest.update(len(joined).to_bytes(8, "little"))
         digest.update(joined)
+    return digest
+
+
+def with_arrays(names: hashlib._Hash, arrays: Iterable[NDArray[Any]]) -> str:
+    """Return the fingerprint of the vocabularies of which *names* is the hash, which stays as it is, and arrays."""
+    digest = names.copy()
     for array in arrays:
         plain = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
         digest.update(str(plain.shape).encode())

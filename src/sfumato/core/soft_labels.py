@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["SoftLabels", "check_shape", "frozen", "same_or_none"]
+__all__ = ["SoftLabels", "check_shape", "fingerprints", "frozen", "same_or_none"]
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core import storage
-from sfumato.core.origin import GIVEN, Origin, fingerprint_of
+from sfumato.core.origin import GIVEN, Origin, hash_of_names, with_arrays
+from sfumato.core.row_blocks import over_blocks
 from sfumato.core.simplex import check_simplex
 from sfumato.core.vocabulary import Vocabulary, check_vocabulary, counted, positions
 from sfumato.errors import InputError
@@ -76,7 +77,7 @@ class SoftLabels:
     @cached_property
     def fingerprint(self) -> str:
         """A short hash of items, classes and probabilities."""
-        return fingerprint_of((self.items, self.classes), (self.probs,))
+        return with_arrays(hash_of_names((self.items, self.classes)), (self.probs,))
 
     def top(self) -> Vocabulary:
         """Return the most probable class of each item; ties go to the first class."""
@@ -166,3 +167,19 @@ def check_shape(values: NDArray[Any], items: Sequence[str], classes: Sequence[st
 def same_or_none(left: NDArray[Any] | None, right: NDArray[Any] | None) -> bool:
     """Return whether two optional arrays are equal."""
     return left is right if left is None or right is None else np.array_equal(left, right)
+
+
+def fingerprints(tables: Sequence[SoftLabels]) -> list[str]:
+    """Return the fingerprint of each table, which keeps it; names that tables share are hashed once."""
+    new = [table for table in tables if "fingerprint" not in table.__dict__]
+    names = {}
+    for table in new:
+        if (shared := (id(table.items), id(table.classes))) not in names:
+            names[shared] = hash_of_names((table.items, table.classes))
+
+    def make(place: int, _: int) -> None:
+        table = new[place]
+        table.__dict__["fingerprint"] = with_arrays(names[id(table.items), id(table.classes)], (table.probs,))
+
+    over_blocks(make, len(new), 1)
+    return [table.fingerprint for table in tables]

@@ -37,8 +37,9 @@ _SLOW = """
 """
 _RUN = """
 if __name__ == "__main__":
-    from sfumato.cli.app import run
-    sys.exit(run(["reproduce", "run", sys.argv[1], "--folder", sys.argv[2], "--jobs", "2"]))
+    from sfumato.cli import main
+    sys.argv[1:] = ["reproduce", "run", sys.argv[1], "--folder", sys.argv[2], "--jobs", "2"]
+    main()
 """
 
 

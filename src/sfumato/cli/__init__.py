@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = ["main"]
 
+import signal
 import sys
 
 
@@ -14,4 +15,9 @@ def main() -> None:
     except KeyboardInterrupt:  # what the commands stand on takes a moment to load
         sys.stderr.write("error Interrupted before anything began.\n")
         raise SystemExit(1) from None
-    raise SystemExit(run())
+    try:
+        code = run()
+    except KeyboardInterrupt:  # once more, after the first was told of
+        code = 1
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # nothing is left to interrupt
+    raise SystemExit(code)

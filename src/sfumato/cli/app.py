@@ -6,10 +6,12 @@ __all__ = ["about", "app", "run"]
 
 import errno
 import os
+import signal
 import sys
 import warnings
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from threading import current_thread, main_thread
 from typing import Annotated
 
 import typer
@@ -78,7 +80,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         screen.complain(str(error))
         return 2
     except (KeyboardInterrupt, typer.Abort):
-        screen.complain("Interrupted. Every file is either whole or was not touched.")
+        with _deaf():
+            screen.complain("Interrupted. Every file is either whole or was not touched.")
         return 1
     except BrokenPipeError:  # `sfumato … | head`: the reader has seen enough
         sys.stderr.close()
@@ -93,6 +96,19 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         return _usage_error(error)
     return code if isinstance(code, int) else 0
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Let nobody interrupt the sentence that says that somebody interrupted."""
+    if current_thread() is not main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _full_output(error: OSError) -> int:

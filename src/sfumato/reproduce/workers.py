@@ -45,7 +45,7 @@ class Workers:
         self._context = get_context("spawn")
         # Nothing is ever sent: the system closes our end when we end, however that comes, and the processes see it.
         self._theirs, self._ours = self._context.Pipe(duplex=False)
-        self._some_began = False
+        self._some_began = self._ending = False
         self._workers = [self._fresh() for _ in range(count)]
 
     def __enter__(self) -> Workers:
@@ -66,9 +66,11 @@ class Workers:
             self._theirs.close()
 
     def _interrupted(self, number: int, frame: FrameType | None) -> None:
-        """End the processes before anything else: a second Ctrl-C may come before the ``with`` is left."""
-        with _interrupts_later():
-            self._ours.close()
+        """End the processes before anything else; a second Ctrl-C, which may come in the middle, adds nothing."""
+        if self._ending:
+            return
+        self._ending = True
+        self._ours.close()
         signal.default_int_handler(number, frame)
 
     def each(self, function: Callable[[Job], Result], jobs: Iterable[Job]) -> Iterator[tuple[Job, Result | Died]]:

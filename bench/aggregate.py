@@ -112,7 +112,7 @@ def crowd_kit(votes: Any, n_iter: int, options: argparse.Namespace) -> tuple[Any
     frame = pd.DataFrame(ids if options.codes else {name: names(codes) for name, codes in ids.items()})
     model = {
         "dawid_skene": lambda: DawidSkene(n_iter=n_iter, tol=-1.0), "mace": lambda: MACE(n_restarts=1, n_iter=n_iter),
-        "standard": MajorityVote, "majority": MajorityVote, "wawa": Wawa,
+        "standard": MajorityVote, "majority": MajorityVote, "softmax": MajorityVote, "wawa": Wawa,
     }[options.method]()  # fmt: skip
     begin = CLOCKS[options.clock]()
     found = model.fit_predict(frame)
@@ -218,9 +218,9 @@ RUNNERS: dict[str, Runner] = {
 # Of other methods than Dawid and Skene's, who has them.
 OF_METHOD = {
     "mace": ("sfumato", "crowd-kit", "MACE (Java)"), "wawa": ("sfumato", "crowd-kit"),
-    "standard": ("sfumato", "crowd-kit"), "majority": ("sfumato", "crowd-kit"),
+    "standard": ("sfumato", "crowd-kit"), "majority": ("sfumato", "crowd-kit"), "softmax": ("sfumato", "crowd-kit"),
 }  # fmt: skip
-WITHOUT_ITERATIONS = ("standard", "majority", "wawa")
+WITHOUT_ITERATIONS = ("standard", "majority", "softmax", "wawa")
 # peerannot holds items × annotators × classes as a dense array.
 MOST_CELLS = 4e9
 

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from multiprocessing import get_context
 from pathlib import Path
 
 from sfumato import data
@@ -21,7 +22,15 @@ from sfumato.aggregate import METHODS
 
 
 def write_votes(path: Path, **size: int) -> None:
-    """Write votes of annotators who mostly see what was planted: methods settle as they do on real ones."""
+    """Write votes of annotators who mostly see what was planted: methods settle as they do on real ones.
+
+    In a process of its own: the peak memory of the others would begin at that of this one.
+    """
+    with get_context("spawn").Pool(1) as other:
+        other.apply(_write_votes, (path, size))
+
+
+def _write_votes(path: Path, size: dict[str, int]) -> None:
     data.simulate(**size, seed=0).annotations.save(path)  # type: ignore[arg-type]
 
 

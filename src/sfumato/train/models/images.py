@@ -45,8 +45,9 @@ class Pixels(nn.Module):
 def _augmented(images: Tensor) -> Tensor:
     n, _, height, width = images.shape
     wide = functional.pad(images, [_MARGIN] * 4)
-    draw = torch.randint(0, 2 * _MARGIN + 1, (2, n), device="cpu").to(images.device)
-    mirrored = (torch.rand(n, device="cpu") < 0.5).to(images.device)
+    # Drawn on the processor, so that the same are drawn whatever the device; nothing waits for the device.
+    draw = torch.randint(0, 2 * _MARGIN + 1, (2, n), device="cpu").to(images.device, non_blocking=True)
+    mirrored = (torch.rand(n, device="cpu") < 0.5).to(images.device, non_blocking=True)
     rows = draw[0].view(-1, 1) + torch.arange(height, device=images.device)
     columns = torch.arange(width, device=images.device).expand(n, width)
     columns = draw[1].view(-1, 1) + torch.where(mirrored.view(-1, 1), width - 1 - columns, columns)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from sfumato.collect.study import Batches
 
@@ -279,6 +279,28 @@ def test_a_change_that_is_not_confirmed_is_asked_about_before_all_is_handed_in(s
     expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
     assert [each["top"] for each in study.answers()] == ["circle", "square"]
     assert len(study.responses(latest=False)) == 3
+
+
+def test_whoever_is_quicker_than_the_page_stays_where_they_went(serve: Serve, look: Look) -> None:
+    study = serve(n_items=1, mode="top1", shuffle_classes=False)
+    page = look(quiet=False)
+    held: list[Route] = []
+    page.route("**/finish.js*", lambda route: held.append(route))  # a function, since Playwright marks it
+    page.goto(study.address, wait_until="domcontentloaded")
+    expect(page.locator("#place")).to_have_text("1 of 1")
+    for key in ("Digit1", "KeyT", "Enter"):
+        page.keyboard.press(key)
+    expect(page.get_by_role("heading", name="That was the last one")).to_be_visible()
+    assert held
+    for route in held:
+        route.continue_()
+    page.unroute("**/finish.js*")
+    _sent(page)
+    page.wait_for_load_state("networkidle")
+    assert page.url.endswith("/finish")
+    page.reload()
+    page.get_by_role("button", name="Hand in").click()
+    expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
 
 
 def test_everything_else_follows_the_choice_and_waits_for_one(serve: Serve, look: Look) -> None:

@@ -264,6 +264,11 @@ if ($("answer")) {
   $("item").addEventListener("error", broken, true);
   for (const target of $("item").children) if (target.error || (target.complete && !target.naturalWidth)) broken({ target });
   places.remember(place);
+  // Before anything is heard or waited for: whoever is quick is at another address when the rest has come.
+  if (!page.practice) {
+    history.replaceState({}, "", `/item?place=${place.place}`);
+    addEventListener("popstate", () => leave(Number(new URLSearchParams(location.search).get("place")) || undefined, { push: false }));
+  }
   begin();
   rows.hear(input, () => (running = false));
   panel.hear(input);
@@ -290,8 +295,6 @@ if ($("answer") && !page.practice) {
   const instead = (id, act) => $(id).addEventListener("click", (event) => (event.preventDefault(), act()));
   instead("back", back);
   instead("look-again", () => go(places.all.at(-1).place));
-  history.replaceState({}, "", `/item?place=${place.place}`);
-  addEventListener("popstate", () => leave(Number(new URLSearchParams(location.search).get("place")) || undefined, { push: false }));
   shelf.watch((name, told) => {
     if (name.startsWith("send ") && told?.place === place.place) {
       place.answer = told.answer;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
 
 # Every test, and every process that a test starts, finds the sets here; a test that needs one that is missing skips.
 os.environ.setdefault("SFUMATO_DATA", str(Path(__file__).parents[2] / "shared" / "data"))
+
+
+# A shell that starts the tests in the background has them ignore Ctrl-C, and so would every process that they start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 # Of a module, not of the session: while Playwright is there its event loop counts as running, and tests of servers

@@ -97,6 +97,7 @@ def test_annotators_are_written_with_their_confusion(votes: Path, tmp_path: Path
         (["--option", "prior=mystery"], "prior"),
         (["--option", "mystery=1"], "takes prior"),
         (["--option", "max_iter=many"], "max_iter"),
+        (["--option", "max_iter=-1"], "max_iter"),
         (["--views", "standard"], "is a view itself"),
         (["--method", "average", "--views", "standard,mystery"], "must be one of"),
         (["--out", "soft.xyz"], "names no format"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = ["aggregate", "register"]
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +13,7 @@ import typer
 
 from sfumato.cli import screen
 from sfumato.cli import votes as reading
-from sfumato.errors import OptionError
+from sfumato.errors import OptionError, SfumatoError
 
 if TYPE_CHECKING:
     from sfumato.aggregate.methods import Method
@@ -106,6 +107,8 @@ def aggregate(
     if (model is None) == (chosen.needs == "annotations and model"):
         needed = "needs --model, a file of probabilities" if model is None else "takes no --model; with_model does"
         raise OptionError(f"The method '{method}' {needed}.")
+    if option and model is None:
+        _try(chosen, options)
     reading.keep_apart((out, annotators_out, report), (*votes, model))
     reading.check_given(model)
     for target in (out, annotators_out):
@@ -151,6 +154,22 @@ def _options(method: Method, pairs: list[str]) -> dict[str, Any]:
             raise OptionError(f"The method '{method.name}' takes {known}. Got the option {name!r} instead.")
         options[name] = method.options[name].parse(text.strip())
     return options
+
+
+def _try(method: Method, options: Mapping[str, Any]) -> None:
+    """Let the method refuse a value out of range, on four votes and in a step."""
+    from sfumato.core.annotations import Annotations
+
+    quick = {name: 1 for name in ("max_iter", "restarts") if options.get(name, 0) > 1}
+    few = Annotations.from_rows(list("aabb"), list("xyxy"), list("0101"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            method.function(few, **{**options, **quick})
+        except OptionError:
+            raise
+        except SfumatoError:  # four votes are not enough for it; those in the file may be
+            pass
 
 
 def _write_page(said: Annotations, result: Result, target: Path, names: list[str] | None, seed: int) -> None:

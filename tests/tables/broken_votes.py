@@ -141,6 +141,7 @@ def _columns() -> Iterator[Broken]:
     for name, text in (
         ("columns that are nothing in particular", "x,y,z\na,b,c\nd,e,f\n"),
         ("two words misspelt", "item,anotator,lable\ni1,a1,yes\ni1,a2,no\n"),
+        ("and notes, most of them blank", "when,photo,who,said,note\nt1,p1,1,ja,\nt2,p2,2,nein,hm\nt3,p2,2,nein,\n"),
     ):
         yield _csv(name, text, "shares no label with the other columns")
 
@@ -250,6 +251,9 @@ def _wide() -> Iterator[Broken]:
     yield _csv("a label in two lists", 'item,annotator,label\ni,a,"x;y"\ni,b,y;z\n', half)
     headless = "i1,a1,yes\ni1,a2,no\ni2,a1,yes\n"
     yield _csv("no header", headless, "the first line ('i1', 'a1', 'yes') looks like a vote")
+    yield _csv(
+        "what Excel writes first", "sep=;\nitem;annotator;label\ni1;a1;x\n", "line 1: 'sep=' is a word to Excel"
+    )
     yield _csv("free text among the annotators", "item,ann,bob,why\ni1,x,y,so\ni2,y,x,thus\n", "'why' shares no label")
     yield _csv("NaN in a wide table", "item,ann,bob\ni1,x,x\ni2,x,NaN\n", "line 3, column 'bob': 'NaN'")
 

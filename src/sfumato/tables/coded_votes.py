@@ -155,14 +155,19 @@ def _check_shared(
     """Refuse a table that is no wide one, or in which a column holds something else than votes.
 
     A column that shares no label with any other is suspicious. It holds no votes if its cells are all different, as
-    free text is; and if no cell of the table is blank, this is a long table with columns of unusual names.
+    free text is; and if none of its cells is blank, and there are two such columns or no blank cell at all, this is a
+    long table with columns of unusual names.
     """
     used_by = np.zeros((int(label.max()) + 1, len(names)), dtype=np.bool_)
     row, column = np.nonzero(judged)
     used_by[label[row, column], column] = True
     shared = used_by & (used_by.sum(axis=1) > 1)[:, np.newaxis]
     n_votes, n_labels = judged.sum(axis=0), used_by.sum(axis=0)
-    odd = (n_labels > 0) & ~shared.any(axis=0) & (judged.all() | (n_labels == n_votes) & (n_votes > 1))
+    alone = (n_labels > 0) & ~shared.any(axis=0)
+    full = alone & (n_votes == len(label))
+    if np.count_nonzero(full) < 2 and not judged.all():
+        full[:] = False
+    odd = full | alone & (n_labels == n_votes) & (n_votes > 1)
     if odd.any() and (n_labels > 0).sum() > 1 and len(label) > 1:
         _refuse_first_row_as_header(table, columns)
         listed = ", ".join(map(repr, table.header[:12])) + (", …" if len(table.header) > 12 else "")

@@ -65,6 +65,10 @@ class DelimitedTable:
         self.header = tuple(next(_sampled_rows(sample, self._delimiter), ()))
         if not self.header:
             self.header = tuple(next(self._exact_rows(self._blocks(), n_columns=None))[1])
+        if self.header[0].lower().startswith("sep="):
+            raise FormatError(
+                f"{path}, line 1: {self.header[0]!r} is a word to Excel, not a header. Take the line out."
+            )
 
     def where(self, row: int) -> str:
         """Return the place of a row, to begin a sentence with."""

@@ -182,7 +182,12 @@ def table_in_memory(source: Any) -> FrameTable:
         )
     try:
         frame = pl.DataFrame(_Stream(source))
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ImportError, TypeError, ValueError) as error:
+    except ImportError:
+        raise InputError(
+            f"A table of type {type(source).__name__} is handed over by way of pyarrow, which is not installed. "
+            "Install it (pip install pyarrow), or write the table to a file and give its path."
+        ) from None
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, TypeError, ValueError) as error:
         raise InputError(
             f"The table of type {type(source).__name__} cannot be read ({_first_line(error)}). "
             "Turn columns of mixed kinds into text first."

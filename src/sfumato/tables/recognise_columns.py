@@ -42,7 +42,8 @@ _USUAL: Mapping[Role, tuple[tuple[str, ...], ...]] = {
 # In a wide table these stand beside the annotators, and are none.
 _BESIDE = frozenset({
     "gold", "goldlabel", "truth", "groundtruth", "truelabel", "trueclass", "majority", "majoritylabel", "majorityvote",
-    "consensus", "reference", "adjudicated", "split", "comment", "comments",
+    "consensus", "reference", "adjudicated", "split", "comment", "comments", "finallabel", "final", "aggregated",
+    "aggregatedlabel", "nvotes", "nannotators", "age",
 })  # fmt: skip
 # What a saved table of annotations may hold after its first three columns.
 _OURS = frozenset({"weight", "annotation", "sequence", "position"})

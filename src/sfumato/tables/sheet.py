@@ -65,6 +65,11 @@ def table_of(source: Any) -> Sheet:
         )
     try:
         return Sheet(pl.DataFrame(source), "The table")
+    except ImportError:
+        raise InputError(
+            f"A table of type {type(source).__name__} is handed over by way of pyarrow, which is not installed. "
+            "Install it (pip install pyarrow), or write the table to a file and give its path."
+        ) from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, TypeError, ValueError) as error:
         reason = str(error).split("\n", 1)[0].rstrip(".")
         raise InputError(f"The table of type {type(source).__name__} cannot be read ({reason}).") from None

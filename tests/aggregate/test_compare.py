@@ -72,6 +72,7 @@ def test_soft_gold_is_met_as_far_as_it_says() -> None:
     # In another order, and without some of the items: tables are matched by name.
     some = people.take(tuple(reversed(people.items[10:]))).with_classes(tuple(reversed(people.classes)))
     report = compare(PLANTED.annotations, VIEWS, gold=some, resamples=5)
+    assert any(note.endswith("items have gold; what needs gold is about these.") for note in report.notes)
     made = aggregate.standard(PLANTED.annotations).soft_labels.take(people.items[10:])
     known = people.take(people.items[10:])
     number = report["soft_cross_entropy_loss", "standard"]

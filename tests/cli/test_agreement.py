@@ -101,6 +101,14 @@ def test_what_cannot_be_used_is_refused_in_a_sentence(
     assert "Traceback" not in shown
 
 
+def test_an_order_that_nobody_gave_is_not_made_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    votes = tmp_path / "votes.csv"
+    votes.write_text("item,annotator,label\ni1,a,low\ni1,b,high\ni2,a,medium\ni2,b,low\n")
+    assert run(["agreement", str(votes), "--ordinal", "--resamples", "10"]) == 2
+    assert "Give it with --classes" in capsys.readouterr().err
+    assert run(["agreement", str(votes), "--ordinal", "--classes", "low,medium,high", "--resamples", "10"]) == 0
+
+
 def _write(path: Path, votes: Annotations) -> None:
     with path.open("w", newline="") as file:
         writer = csv.writer(file)

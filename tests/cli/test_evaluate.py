@@ -44,7 +44,7 @@ def test_a_table_with_intervals_baselines_and_tests(
     monkeypatch.setenv("COLUMNS", "200")
     assert run(arguments(study, "--votes", str(study / "votes.csv"))) == 0
     out = capsys.readouterr().out
-    assert re.search(r"accuracy score ↑ +\* 0\.\d{3} \[0\.\d{3}, 0\.\d{3}\] +0\.\d{3} \[", out)
+    assert re.search(r"accuracy score ↑ +» 0\.\d{3} \[0\.\d{3}, 0\.\d{3}\] +0\.\d{3} \[", out)
     assert re.search(r"manhattan error ↓ +-0\.\d{3} \[-0\.\d{3}, -0\.\d{3}\] +0\.0\d\d", out)
     for word in (
         "uniform",
@@ -234,5 +234,5 @@ def test_one_item_of_equal_systems(study: Path, capsys: pytest.CaptureFixture[st
     out = capsys.readouterr().out
     assert "1 item, 1 with gold." in out
     assert "A single item has no interval and no test." in out
-    assert "* " not in out.split("*: the best")[0]
+    assert "» " not in out.split("»: the best")[0]
     assert "nan" not in out

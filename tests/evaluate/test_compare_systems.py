@@ -196,6 +196,8 @@ def test_items_that_do_not_match_are_counted() -> None:
     partly = evaluate(made, labels=people, gold=some, resamples=20)
     assert (partly["accuracy_score", "near"].n, partly["manhattan_error", "near"].n) == (100, 300)
     assert any("100 of 300 items have gold" in line for line in partly.notes)
+    fewer = evaluate(made["near"].take(ITEMS[:40]), gold=gold, resamples=20)
+    assert "Gold has 260 more items, which nobody predicted." in fewer.notes
 
 
 def test_gold_alone_is_enough_and_its_unknown_classes_count_as_missed() -> None:

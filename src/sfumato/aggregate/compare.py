@@ -98,7 +98,10 @@ def compare(
     numbers += by_gold.get("held_out", [])
     options = {"views": _plain(chosen), "folds": folds, "resamples": resamples}
     origin = Origin("compare", options, recorded(seed), annotations.fingerprint)
-    return Report("Views by the annotations they have not seen", numbers, origin, _notes(scored, order, intervals))
+    notes = _notes(scored, order, intervals)
+    if gold is not None and reference is not None:
+        notes += _on_gold(gold.n_items, len(reference[0]), annotations.n_items)
+    return Report("Views by the annotations they have not seen", numbers, origin, notes)
 
 
 def _intervals(
@@ -143,6 +146,16 @@ def _aligned(gold: Gold | SoftLabels, ordered: Annotations) -> tuple[NDArray[np.
     wanted = np.zeros((len(rows), ordered.n_classes + 1))
     wanted[:, : known.shape[1]] = known
     return rows, wanted
+
+
+def _on_gold(n_gold: int, n_shared: int, n_items: int) -> list[str]:
+    """Say where gold and annotations are not about the same items."""
+    notes = []
+    if n_shared < n_items:
+        notes.append(f"{n_shared:,} of {n_items:,} items have gold; what needs gold is about these.")
+    if n_gold > n_shared:
+        notes.append(f"Gold has {n_gold - n_shared:,} more, which nobody annotated.")
+    return notes
 
 
 def _against_gold(name: str, probs: NDArray[np.floating[Any]], rows: NDArray[np.intp], wanted: Floats) -> list[Number]:

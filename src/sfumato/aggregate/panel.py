@@ -243,8 +243,8 @@ def _findings(verdicts: Verdicts, copies: Copies, n_items: int) -> list[str]:
     unclear = verdicts.verdicts.count("too few to tell")
     parts = ", ".join(f"{number} {name}" for name, number in count.items() if number)
     return [
-        f"{suspected:,} of {n:,} annotators are suspected{f' ({parts})' if parts else ''}; of {unclear:,} there are "
-        "too few answers to tell.",
+        f"{suspected:,} of {n:,} annotators are suspected{f' ({parts})' if parts else ''}; of {unclear:,} it cannot "
+        "be told from their answers.",
         f"{len(copies.first):,} of {copies.n_pairs:,} pairs of annotators who share ten items or more are suspected of "
         f"copying{'' if copies.n_items == n_items else f'; looked at {copies.n_items:,} of {n_items:,} items'}.",
     ]

@@ -12,6 +12,7 @@ import typer
 
 from sfumato.cli import screen
 from sfumato.cli import votes as reading
+from sfumato.errors import OptionError
 
 if TYPE_CHECKING:
     from sfumato.core.report import Number
@@ -47,6 +48,7 @@ def agreement(
     """Show how far the annotators agree, who stands out, and who may have copied."""
     from sfumato.aggregate.panel import agreement as examine
     from sfumato.core import storage
+    from sfumato.core.agreement import all_numbers
     from sfumato.tables.doors import check_target
     from sfumato.tables.read_gold import read_gold
 
@@ -57,6 +59,8 @@ def agreement(
     said = reading.read(
         votes, format=format, item=item, annotator=annotator, label=label, classes=classes, duplicates=duplicates
     )
+    if ordinal and classes is None and not all_numbers(said.classes):
+        raise OptionError("--ordinal needs the order of the classes, which are no numbers. Give it with --classes.")
     reference = None if gold is None else read_gold(gold)
     with screen.working("Comparing annotators"):
         report = examine(said, gold=reference, ordinal=ordinal, resamples=resamples, seed=seed)

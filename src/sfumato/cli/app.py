@@ -75,7 +75,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         code = app(args=arguments, standalone_mode=False)
         if code == _INTERRUPTED:
             raise KeyboardInterrupt
-        sys.stdout.flush()
+        if sys.stdout is not None:  # whoever closes it wants nothing said
+            sys.stdout.flush()
     except SfumatoError as error:
         screen.complain(str(error))
         return 2

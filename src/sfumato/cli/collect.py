@@ -76,6 +76,9 @@ def start(
 
     The same command again goes on with the same study.
     """
+    from sfumato.collect.server import check_installed
+
+    check_installed()
     design = {"title": title, "mode": mode, "language": language, "batch-size": batch_size, "panel": panel}
     known = _study_at(target)
     folder = known if known is not None else (study or Path(f"{_stem(target)}-study"))
@@ -98,7 +101,9 @@ def demo(
 ) -> None:
     """Start a study of drawn shapes, some of which could be one thing or another."""
     from sfumato.collect.demo_items import CLASSES, draw_items
+    from sfumato.collect.server import check_installed
 
+    check_installed()
     if not (study / "study.toml").exists():
         try:
             draw_items(study / "items")
@@ -299,6 +304,7 @@ def _write(folder: Path, *, source: Path, classes: str, design: dict[str, Any]) 
         language=language,
         settings={place: design[name] for name, place in places.items() if design.get(name) is not None},
     )
+    there = folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "study.toml").write_text(text, encoding="utf-8")
@@ -308,6 +314,8 @@ def _write(folder: Path, *, source: Path, classes: str, design: dict[str, Any]) 
         read_study(folder)
     except Exception:
         (folder / "study.toml").unlink()
+        if not there:
+            folder.rmdir()
         raise
 
 

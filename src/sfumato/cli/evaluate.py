@@ -201,6 +201,8 @@ def _runs(path: Path) -> list[Predictions]:
     of_a_run = path / "predictions.parquet"
     if (path / "model.json").exists() and of_a_run.exists():  # what `sfumato train` wrote: its history is no table
         return [load(Predictions, of_a_run)]
+    if (path / "checkpoint.pt").exists():
+        raise InputError(f"{path} is the folder of a run that has not ended. Go on with it: the same `sfumato train`.")
     files = sorted(file for file in path.iterdir() if file.is_file() and file.suffix.lower() in _TABLES)
     if not files:
         raise InputError(f"The folder {path} holds no predictions; it needs a file for each run: {', '.join(_TABLES)}.")
@@ -240,7 +242,7 @@ def _write(found: Report, target: Path, lined: Systems | None, drawn: list[Secti
 
 
 def _tell(report: Report, systems: list[str], *, per_class: bool) -> None:
-    """Print systems, then baselines and people, then the tests, and the classes; a star marks the best system."""
+    """Print systems, then baselines and people, then the tests, and the classes; » marks the best system."""
     from sfumato.evaluate.report import cells
     from sfumato.evaluate.report.tables import class_tables
 
@@ -251,7 +253,7 @@ def _tell(report: Report, systems: list[str], *, per_class: bool) -> None:
     for name, words in shown.items():
         numbers = [rows[system].get(name) for system in systems]
         best = cells.leading(numbers, higher=higher[name])
-        made = [("* " if place in best else "") + _ascii(cells.cell(one)) for place, one in enumerate(numbers)]
+        made = [("» " if place in best else "") + _ascii(cells.cell(one)) for place, one in enumerate(numbers)]
         lines.append([words, *made])
     screen.table(["metric", *systems], lines)
     beside = [of for of in rows if of not in systems]
@@ -295,7 +297,7 @@ def _tell(report: Report, systems: list[str], *, per_class: bool) -> None:
     runs = ", ".join(f"{name} {n}" for name, n in report.details["runs"].items() if n > 1)
     of_runs = f" Runs: {runs}." if runs else ""
     level, resamples = (report.origin.options[name] for name in ("level", "resamples"))
-    best_of = " *: the best." if len(systems) > 1 else ""
+    best_of = " »: the best." if len(systems) > 1 else ""
     screen.say(
         f"{cells.counted(n_items, 'item')}{with_gold}.{of_runs} ↑: higher is better, ↓: lower.{best_of} "
         f"Intervals of {cells.level_words(level)}, from {cells.counted(resamples, 'resample')}."

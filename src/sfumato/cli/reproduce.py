@@ -217,7 +217,7 @@ def _in_lines(advance: screen.Advance) -> Progress:
 
 
 def _tell(table: Table) -> None:
-    from sfumato.reproduce.layout import HEAD, cells_in_words, n_of, size_in_words, spent, verdicts_in_words
+    from sfumato.reproduce.layout import HEAD, cells_in_words, n_of, notes, size_in_words, spent, verdicts_in_words
 
     one = table.experiment
     screen.say(f"{one.name}: {one.title}")
@@ -231,7 +231,7 @@ def _tell(table: Table) -> None:
         screen.say("")
         screen.table(claims.head, claims.rows, left=2)
     screen.say("")
-    for line in one.notes:
+    for line in notes(table):
         screen.say(line)
     if one.quirk is not None:
         screen.say(f"As published: {one.quirk.why}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Addresses", "serve"]
+__all__ = ["Addresses", "check_installed", "serve"]
 
 import contextlib
 import logging
@@ -38,6 +38,18 @@ class Addresses:
     admin_is_new: bool
 
 
+def check_installed() -> None:
+    """Refuse to go on where what the server stands on is not installed."""
+    try:
+        import uvicorn  # noqa: F401
+
+        import sfumato.collect.app  # noqa: F401
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] in ("uvicorn", "starlette", "jinja2", "markupsafe", "anyio"):
+            raise MissingExtraError("The study server", "collect") from None
+        raise
+
+
 def serve(
     study: Study,
     *,
@@ -55,14 +67,11 @@ def serve(
     *folder* is where its files are (that of the study). *announce* is called when the server listens; *public_url* is
     what the addresses begin with where it is not this machine's; *new_admin_secret* makes a new admin secret.
     """
-    try:
-        import uvicorn
+    check_installed()
+    import uvicorn
 
-        from sfumato.collect.app import make_app
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] in ("uvicorn", "starlette", "jinja2", "markupsafe", "anyio"):
-            raise MissingExtraError("The study server", "collect") from None
-        raise
+    from sfumato.collect.app import make_app
+
     kept = folder or study.folder
     listening = _listen(host, port)
     try:

@@ -7,6 +7,7 @@ from each is the same, which is 0 or 1 for plain classes.
 from __future__ import annotations
 
 __all__ = [
+    "all_numbers",
     "class_values",
     "fleiss_kappa_score",
     "krippendorff_alpha_score",
@@ -115,7 +116,7 @@ def resampled_agreement(
     """
     if resamples < 1:
         raise OptionError(f"The option 'resamples' must be 1 or more. Got {resamples} instead.")
-    numeric = _all_numbers(annotations.classes)
+    numeric = all_numbers(annotations.classes)
     pairs = _Pairs.of(annotations, values=class_values(annotations) if numeric else None)
     if not len(pairs.observed):
         raise InputError("No item has two annotations, so there is nothing to compare.")
@@ -204,7 +205,8 @@ def _alpha(pairs: _Pairs, weight: Floats, level: Level) -> float:
     return float(1 - disagreeing / expected) if expected > 0 else math.nan
 
 
-def _all_numbers(names: tuple[str, ...]) -> bool:
+def all_numbers(names: tuple[str, ...]) -> bool:
+    """Return whether every name is a number."""
     try:
         return all(math.isfinite(float(name)) for name in names)
     except ValueError:

@@ -125,6 +125,9 @@ def line_up(
         kept = Gold(tuple(items[row] for row in known), codes[known], gold.classes)
         if len(known) < len(items):
             notes.append(f"{len(known):,} of {len(items):,} items have gold; what needs gold is about these.")
+        if gold.n_items > len(known):
+            spare = gold.n_items - len(known)
+            notes.append(f"Gold has {spare:,} more {'item' if spare == 1 else 'items'}, which nobody predicted.")
         unknown = sorted(set(kept.names()) - set(base.classes))
         if unknown:
             name = unknown[0] if len(unknown[0]) <= _NAME else f"{unknown[0][:_NAME]}…"

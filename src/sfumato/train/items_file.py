@@ -254,7 +254,10 @@ def _arrays(path: Path, split: str) -> ItemsFile:
             f"{path} must hold 'item' and 'features' or 'images'. It holds {', '.join(arrays) or 'nothing'}."
         )
     items = [str(name) for name in arrays["item"]]
-    check_vocabulary(items, what="item")
+    try:
+        check_vocabulary(items, what="item")
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
     kind, values = ("image", arrays["images"]) if "images" in arrays else ("features", arrays["features"])
     if len(values) != len(items) or values.ndim != (4 if kind == "image" else 2):
         raise InputError(f"{path}: {len(items)} items do not go with values of the shape {values.shape}.")

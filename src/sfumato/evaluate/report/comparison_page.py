@@ -53,7 +53,7 @@ def _numbers(report: Report) -> Section:
         rows,
         name="Numbers",
     )
-    return Section("Side by side", f"Each number {text}.", (table,))
+    return Section("Side by side", text, (table,))
 
 
 def _scores(report: Report) -> list[Section]:

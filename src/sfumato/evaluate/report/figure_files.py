@@ -50,9 +50,18 @@ def save_figures(figures: Iterable[Figure], folder: str | PathLike[str], *, form
     """Write each figure by its name into *folder*, which is made where there is none, once in each of *formats*."""
     for ending in formats:
         check_choice(ending, FORMATS, option="formats")
+    if {*formats} - {"svg"}:  # before a folder is made
+        _check_matplotlib()
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     return [save_figure(figure, target / f"{figure.name}.{ending}") for figure in figures for ending in formats]
+
+
+def _check_matplotlib() -> None:
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError:
+        raise MissingExtraError("Saving figures as PDF or PNG", "report") from None
 
 
 def _painted(drawing: Drawing, ending: str) -> bytes:
@@ -62,11 +71,10 @@ def _painted(drawing: Drawing, ending: str) -> bytes:
         about |= {"Subject": drawing.description, "CreationDate": None}
     else:
         about |= {"Description": drawing.description}
-    try:
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure as Canvas
-    except ImportError:
-        raise MissingExtraError("Saving figures as PDF or PNG", "report") from None
+    _check_matplotlib()
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure as Canvas
+
     # Type 42 embeds the letters as TrueType, which journals ask for and which can be selected and searched.
     with rc_context({"pdf.fonttype": 42, "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans"]}):
         canvas = Canvas(figsize=(drawing.width / _PIXELS, drawing.height / _PIXELS), facecolor=_colour("card"))

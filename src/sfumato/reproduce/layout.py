@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 __all__ = [
-    "HEAD", "Grid", "cells_in_words", "grids", "n_of", "size_in_words", "spent", "time_in_words", "verdicts_in_words",
+    "HEAD", "Grid", "cells_in_words", "grids", "n_of", "notes", "size_in_words", "spent", "time_in_words",
+    "verdicts_in_words",
 ]  # fmt: skip
 
 import math
@@ -61,7 +62,9 @@ def size_in_words(table: Table) -> str:
         if table.size in table.made_at
         else f", made at size {', '.join(others)}"
     )
-    said = f"size {table.size}, {n_of(table.experiment.n_seeds(table.size), 'seed')}"
+    planned, done = table.experiment.n_seeds(table.size), len({seed for _, seed in table.took})
+    of_them = f"{done:,} of " if 0 < done < planned else ""
+    said = f"size {table.size}, {of_them}{n_of(planned, 'seed')}"
     return f"{said}{made}, which has the same settings" if others else said
 
 
@@ -79,15 +82,20 @@ def time_in_words(seconds: float) -> str:
 
 
 def spent(seconds: float, devices: Collection[str]) -> str:
-    """Return what was spent on runs: time of a core, or of the devices where they were made.
+    """Return what was spent on runs: time of cores, or the time of runs on a device, which they may have shared.
 
-    >>> spent(600, ["cpu"]), spent(9000, ["cuda"]), spent(75, ["cpu", "cuda"])
-    ('10 minutes of a core', '2.5 hours of a device (cuda)', '75 seconds of a core or a device (cuda)')
+    >>> spent(600, ["cpu"]), spent(9000, ["cuda"])
+    ('10 minutes of a core', '2.5 hours, summed over runs that may have shared a device (cuda)')
     """
-    others = sorted({*devices} - {"cpu"})
-    where = ["a core"] if not others or "cpu" in devices else []
-    where += [f"a device ({', '.join(others)})"] if others else []
-    return f"{time_in_words(seconds)} of {' or '.join(where)}"
+    others = ", ".join(sorted({*devices} - {"cpu"}))
+    if not others:
+        return f"{time_in_words(seconds)} of a core"
+    return f"{time_in_words(seconds)}, summed over runs that may have shared a device ({others})"
+
+
+def notes(table: Table) -> list[str]:
+    """Return the remarks of the experiment that are about the size of the table; "Small: …" is about that one."""
+    return [note for note in table.experiment.notes if table.size == "small" or not note.startswith("Small: ")]
 
 
 def n_of(count: int, what: str) -> str:

@@ -13,7 +13,7 @@ from sfumato.core.origin import Origin, fingerprint_of
 from sfumato.evaluate.report import Figure, Section, figures, html_page, html_table
 from sfumato.evaluate.report.figures import Point
 from sfumato.reproduce.comparison import Cell, Table
-from sfumato.reproduce.layout import Grid, grids, n_of, size_in_words, spent, verdicts_in_words
+from sfumato.reproduce.layout import Grid, grids, n_of, notes, size_in_words, spent, verdicts_in_words
 
 _TITLE, _OWN_TITLE = "Four papers, and ours beside them", "Results"
 _WORDS = ("shown", "same direction", "not shown", "the opposite is shown", "no paired runs", "not run")
@@ -55,8 +55,9 @@ def _summary(tables: Sequence[Table]) -> str:
         f" Of {len(exact)} printed numbers that need no training, {sum(bool(cell.same_digits) for cell in exact)} come "
         "out to the last digit; the others are explained below their tables."
     )
+    shared = " Runs that tables share are counted once." if sum(table.n_runs for table in tables) > len(runs) else ""
     return (
-        f"{n_of(len(tables), 'experiment')}, {n_of(len(runs), 'run')}, {took}."
+        f"{n_of(len(tables), 'experiment')}, {n_of(len(runs), 'run')}, {took}.{shared}"
         f"{digits if exact else ''} Intervals are 95 %: over runs where there are several, else over items."
     )
 
@@ -110,13 +111,19 @@ def _how(table: Table) -> str:
 
 def _remarks(table: Table) -> list[str]:
     one = table.experiment
-    said = [*one.notes]
+    said = notes(table)
     if one.quirk is not None:
         said.append(f"As published: {one.quirk.why}")
     if any(cell.p_value is not None for cell in table.cells):
         said.append(
             f"Stars stand where ours differs from {one.reference!r}: one for p ≤ 0.05, two for p ≤ 0.01, by a paired t "
             "test over runs (seed, network, fold), Holm over the table. Folds share most of what they are trained on."
+        )
+    if any(grid.good for grid in grids(table)):
+        said.append(
+            "Bold: the last digit of the paper's comes out."
+            if one.exact
+            else "Bold: ours differs from its reference row in the paper's direction, however little."
         )
     return [*said, *(f"{', '.join(filter(None, (gap.row, gap.on)))}: {gap.why}." for gap in one.absent)]
 

@@ -44,3 +44,9 @@ def test_many_names() -> None:
 def test_no_names_and_one_name() -> None:
     assert alphabetical([]).tolist() == []
     assert alphabetical(["only"]).tolist() == [0]
+
+
+@pytest.mark.usefixtures("_never_few")
+def test_names_that_differ_late_are_sorted_as_text() -> None:
+    names = ["b" * 200, "a" * 200, "a"]
+    assert alphabetical(names).tolist() == [2, 1, 0]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sfumato.core.origin import GIVEN, Origin
-from sfumato.core.soft_labels import SoftLabels
+from sfumato.core.soft_labels import SoftLabels, fingerprints
 from sfumato.errors import InputError
 
 PROBS = [[0.7, 0.3, 0.0], [0.0, 0.0, 1.0], [0.25, 0.5, 0.25]]
@@ -139,6 +139,15 @@ def test_the_fingerprint_is_that_of_names_and_numbers() -> None:
     assert sample().fingerprint == sample(origin=Origin("other"), uncertainty=[1, 2, 3]).fingerprint
     assert sample().fingerprint != sample().take(["b", "a", "c"]).fingerprint
     assert sample().fingerprint != sample().with_classes(["z", "x", "y"]).fingerprint
+
+
+def test_fingerprints_made_together_are_those_made_alone() -> None:
+    one = sample()
+    sharing = SoftLabels(one.probs[:, ::-1], items=one.items, classes=one.classes)
+    tables = [one, sharing, sample().with_classes(["z", "x", "y"]), one]
+    alone = [SoftLabels(each.probs, items=each.items, classes=each.classes).fingerprint for each in tables]
+    assert fingerprints(tables) == alone
+    assert fingerprints(tables) == alone  # kept
 
 
 def test_pickle() -> None:

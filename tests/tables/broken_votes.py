@@ -251,9 +251,7 @@ def _wide() -> Iterator[Broken]:
     yield _csv("a label in two lists", 'item,annotator,label\ni,a,"x;y"\ni,b,y;z\n', half)
     headless = "i1,a1,yes\ni1,a2,no\ni2,a1,yes\n"
     yield _csv("no header", headless, "the first line ('i1', 'a1', 'yes') looks like a vote")
-    yield _csv(
-        "what Excel writes first", "sep=;\nitem;annotator;label\ni1;a1;x\n", "line 1: 'sep=' is a word to Excel"
-    )
+    yield _csv("what Excel writes first", "sep=;\nitem;annotator;label\ni1;a1;x\n", "line 1: 'sep=' is a word to Excel")
     yield _csv("free text among the annotators", "item,ann,bob,why\ni1,x,y,so\ni2,y,x,thus\n", "'why' shares no label")
     yield _csv("NaN in a wide table", "item,ann,bob\ni1,x,x\ni2,x,NaN\n", "line 3, column 'bob': 'NaN'")
 

@@ -118,7 +118,8 @@ def _fault(sheet: Sheet, layout: SoftLayout) -> str | None:
         if row_of.setdefault(item, row) != row:
             return (
                 f"{sheet.where(row)}: the item {item!r} stands there a second time "
-                f"(first: {sheet.where(row_of[item])}). Keep one of them."
+                f"(first: {sheet.where(row_of[item])}). Keep one of them; votes, of which an item has several, "
+                "are another table (sf.read_annotations, on the command line --votes)."
             )
     return _hole(sheet, layout.probs) or _no_distribution(sheet, layout.probs) or _hole(sheet, layout.logits)
 
@@ -156,7 +157,9 @@ def _advice(probs: NDArray[np.floating[Any]]) -> str:
     total = probs.sum(axis=1)
     n_good = int((np.abs(total - 1) <= SUM_TOLERANCE).sum())
     if n_good > len(total) / 2:
-        return f"{n_good} of {len(total)} rows do; correct this one."
+        if n_good == len(total) - 1:
+            return f"{n_good} of {len(total)} rows do; correct this one."
+        return f"{n_good} of {len(total)} rows do; correct the others, and do not round what is written."
     if np.allclose(total, 100, atol=0.5):
         return "If these are percentages, divide them by 100."
     if (probs == np.round(probs)).all():

@@ -158,9 +158,13 @@ class Desk:
     # People.
 
     async def come_in(self, person: str, *, platform: str, visitor: str = "", contact: Contact | None = None) -> Visit:
-        """Add somebody who agreed to take part, or find them where they have come before under the same *visitor*."""
+        """Add somebody who takes part, or find them where they have come before under the same *visitor*.
+
+        Where the study asks for consent they have given it; of others nobody may say so.
+        """
         now = self.now()
-        row = PersonRow(id=person, platform=platform, visitor=visitor, arrived_at=now, seen_at=now, consented_at=now)
+        asked = now if self.study.consent.text else None
+        row = PersonRow(id=person, platform=platform, visitor=visitor, arrived_at=now, seen_at=now, consented_at=asked)
         added = await asyncio.wrap_future(self.store.add_person(row, contact))
         visit = self.visits.of(added.id)
         assert visit is not None  # noqa: S101  # it was written just now

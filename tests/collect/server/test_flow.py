@@ -136,13 +136,16 @@ def test_a_page_asked_for_too_early_leads_to_where_one_is(opened, full, page):
     assert browser.get(page).path == "/instructions"
 
 
-def test_nobody_is_said_to_have_agreed_who_was_not_asked(opened, full):
-    asked = opened(full)
-    asked.browser().post("/consent", agree="yes")
-    assert asked.store.people()[0].consented_at is not None
-    unasked = opened()
-    unasked.browser()
-    assert unasked.store.people()[0].consented_at is None
+def test_who_agreed_is_known_to_have(opened, full):
+    study = opened(full)
+    study.browser().post("/consent", agree="yes")
+    assert study.store.people()[0].state == "consented"
+
+
+def test_nobody_is_said_to_have_agreed_who_was_not_asked(opened):
+    study = opened()
+    study.browser()
+    assert study.store.people()[0].consented_at is None
 
 
 def test_two_clicks_on_i_agree_are_one_person(opened, full):

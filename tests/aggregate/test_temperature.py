@@ -65,6 +65,23 @@ def test_the_loss_against_the_formula() -> None:
         assert loss.at(heats)[0] == pytest.approx(_slow_loss(views, heats, penalties), abs=1e-14)
 
 
+@pytest.mark.parametrize("n_views", [2, 3, 4, 5, 6, 9, 10])
+def test_the_loss_and_its_gradient_for_any_number_of_views(n_views: int) -> None:
+    rng = np.random.default_rng(n_views)
+    views = [rng.dirichlet(np.full(4, alpha), 50) for alpha in np.linspace(0.2, 3.0, n_views)]
+    views[0][:4] = np.eye(4)
+    for view in views:  # nobody gives the last class anything there, or next to nothing
+        view[4] = [0.7, 0.3, 0.0, 0.0]
+        view[5] = [0.7, 0.3 - 1e-300, 1e-300, 0.0]
+    penalties, heats = np.full(n_views, 1e-3), rng.uniform(0.4, 4.0, n_views)
+    loss = TemperatureLoss(views, penalties)
+    value, slope = loss.at(heats)
+    assert value == pytest.approx(_slow_loss(views, heats, penalties), abs=1e-14)
+    steps = 1e-5 * np.eye(n_views)
+    differences = [(loss(np.log(heats) + step)[0] - loss(np.log(heats) - step)[0]) / 2e-5 for step in steps]
+    np.testing.assert_allclose(slope, differences, rtol=0, atol=1e-9)
+
+
 @pytest.mark.parametrize("floor", [None, -15.0])
 def test_the_gradient_against_differences(floor: float | None) -> None:
     loss = TemperatureLoss(_views(), np.full(3, 1e-3), floor=floor)

@@ -166,23 +166,19 @@ def _terms(logs: list[Floats], temperatures: Floats) -> Floats:
 
 def _subtract_logs_of_sums(gains: list[Floats], shares: list[Floats]) -> None:
     """Take Σ_{b≠a} log(p̃_a + p̃_b) from each of the gains."""
-    n_others = len(shares) - 1
-    both = np.empty_like(shares[0])
-    products = [np.ones_like(share) for share in shares]
-    taken = [0] * len(shares)
-    for pair_of_views in combinations(range(len(shares)), 2):
-        first, second = pair_of_views
-        np.add(shares[first], shares[second], out=both)
-        np.maximum(both, _SMALLEST, out=both)
-        if n_others < _TOGETHER - 1:  # a logarithm for each pair is fewer than one for each view
+    shares = [np.maximum(share, _SMALLEST) for share in shares]
+    both, product = np.empty_like(shares[0]), np.empty_like(shares[0])
+    if len(shares) < _TOGETHER:  # a logarithm for each pair is then no more than one for each view
+        for a, b in combinations(range(len(shares)), 2):
+            np.add(shares[a], shares[b], out=both)
             np.log(both, out=both)
-        for view in pair_of_views:
-            if n_others < _TOGETHER - 1:
-                gains[view] -= both
-                continue
-            products[view] *= both
-            taken[view] += 1
-            if taken[view] % _TOGETHER == 0 or taken[view] == n_others:
-                np.log(products[view], out=products[view])
-                gains[view] -= products[view]
-                products[view].fill(1)
+            gains[a] -= both
+            gains[b] -= both
+        return
+    for a, gain in enumerate(gains):
+        others = [share for b, share in enumerate(shares) if b != a]
+        for first in range(0, len(others), _TOGETHER):
+            product.fill(1)
+            for other in others[first : first + _TOGETHER]:
+                product *= np.add(shares[a], other, out=both)
+            gain -= np.log(product, out=product)

@@ -41,7 +41,7 @@ def test_numbers_worked_by_hand() -> None:
     assert annotators["agreement"] == pytest.approx([0.75, 0.75, 0])
     assert annotators["accuracy"] == pytest.approx([0.5, 0.5, 0])
     assert annotators["n_gold"] == [2, 2, 1]
-    assert annotators["suspected"] == ["too few to tell"] * 3
+    assert annotators["suspected"] == ["unclear"] * 3
     assert annotators["suspected_p"] == [None] * 3
     assert items["item"] == ["a", "b", "c"]
     assert items["n_annotations"] == [3, 2, 1]
@@ -93,7 +93,7 @@ def test_planted_spammers_and_copies_stand_in_the_report() -> None:
     names = planted.annotations.annotators
     wanted = {frozenset((names[j], names[source])) for j, source in enumerate(planted.copied) if source >= 0}
     assert {frozenset(pair) for pair in zip(copies["annotator"], copies["other"], strict=True)} >= wanted
-    suspected = [verdict not in ("", "too few to tell") for verdict in columns["suspected"]]
+    suspected = [verdict not in ("", "unclear") for verdict in columns["suspected"]]
     assert suspected == planted.spammers.tolist()
     pairs = [*copies["annotator"], *copies["other"]]
     assert columns["n_copies"] == [pairs.count(name) for name in names]

@@ -84,7 +84,7 @@ def test_few_answers_do_not_tell() -> None:
     said[:, 5] = rng.integers(2, size=300)
     said[6:, 5] = -1
     found = suspected_spammers(_crowd(said))
-    assert found.verdicts[5] == "too few to tell"
+    assert found.verdicts[5] == "unclear"
     assert found.n_compared.tolist() == [300] * 5 + [6]
     assert np.isnan(found.p[5])
 
@@ -94,9 +94,9 @@ def test_where_nobody_agrees_nobody_can_be_told() -> None:
     found = suspected_spammers(_crowd(said))
     assert not set(found.verdicts) & set(_ACCUSED)
     lone = Annotations.from_rows(["a", "b"], ["x", "y"], ["1", "2"])
-    assert suspected_spammers(lone).verdicts == ("too few to tell",) * 2
+    assert suspected_spammers(lone).verdicts == ("unclear",) * 2
     one_class = Annotations.from_rows(["a", "a"], ["x", "y"], ["1", "1"])
-    assert suspected_spammers(one_class).verdicts == ("too few to tell",) * 2
+    assert suspected_spammers(one_class).verdicts == ("unclear",) * 2
 
 
 def test_two_who_copy_do_not_vouch_for_one_another() -> None:

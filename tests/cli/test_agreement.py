@@ -52,7 +52,7 @@ def test_what_is_printed(
     assert lines[-1] == f"→ {target}"
     with target.open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [row["annotator"] for row in rows if row["suspected"] not in ("", "too few to tell")] == suspected
+    assert [row["annotator"] for row in rows if row["suspected"] not in ("", "unclear")] == suspected
     assert {"agreement", "accuracy", "competence_dawid_skene", "information", "n_copies"} <= set(rows[0])
 
 

@@ -240,7 +240,7 @@ def _findings(verdicts: Verdicts, copies: Copies, n_items: int) -> list[str]:
     """Return what a reader should see first, in sentences."""
     count = {name: verdicts.verdicts.count(name) for name in ("spammer", "always the same class", "contrary")}
     suspected, n = sum(count.values()), len(verdicts.verdicts)
-    unclear = verdicts.verdicts.count("too few to tell")
+    unclear = verdicts.verdicts.count("unclear")
     parts = ", ".join(f"{number} {name}" for name, number in count.items() if number)
     return [
         f"{suspected:,} of {n:,} annotators are suspected{f' ({parts})' if parts else ''}; of {unclear:,} it cannot "

@@ -27,7 +27,7 @@ from sfumato.core.vocabulary import Vocabulary
 from sfumato.errors import OptionError
 
 Floats = NDArray[np.float64]
-Verdict = Literal["", "spammer", "always the same class", "contrary", "too few to tell"]
+Verdict = Literal["", "spammer", "always the same class", "contrary", "unclear"]
 
 # An annotator with at least this part of the usual information is never to be accused but by chance.
 _PART = 0.5
@@ -71,7 +71,7 @@ def suspected_spammers(
     with the others is not above chance at p ≤ 0.01 (mean and variance under permutation of the own answers). Then the
     verdict is "always the same class" where that is so; "contrary" where the answers do depend on those of the others,
     though not by agreeing (agreement below chance, or a permutation test of ‖Σ (l_i − mean l) ρ_iᵀ‖² with p ≤ 0.01);
-    and else "spammer". "too few to tell": not suspected, nor is the agreement above chance at p ≤ 0.05. Pairs of names
+    and else "spammer". "unclear": not suspected, nor is the agreement above chance at p ≤ 0.05. Pairs of names
     in *apart* (suspected copies) do not count as others of each other, or two who copy would vouch for one another.
 
     >>> from sfumato.data import simulate
@@ -166,7 +166,7 @@ _NOTHING = _Test(0)
 
 def _verdict(test: _Test, suspected: bool, rng: np.random.Generator) -> Verdict:
     if not suspected:
-        return "" if test.p_more <= _SHOWN else "too few to tell"
+        return "" if test.p_more <= _SHOWN else "unclear"
     if test.constant:
         return "always the same class"
     if test.p_more <= _PLAIN:

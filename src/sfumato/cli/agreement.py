@@ -90,7 +90,7 @@ def _row(number: Number) -> list[str]:
 
 def _tell_annotators(columns: Mapping[str, list[Any]]) -> None:
     """Name the suspected annotators who said most: they do the most harm."""
-    told = ("", "too few to tell")
+    told = ("", "unclear")
     rows = [row for row, verdict in enumerate(columns["suspected"]) if verdict not in told]
     rows.sort(key=lambda row: (-columns["n_annotations"][row], columns["annotator"][row]))
     if not rows:

@@ -15,6 +15,7 @@ from sfumato.errors import FormatError, InputError
 from sfumato.tables.cells import Cells
 from sfumato.tables.delimited import DelimitedTable
 from sfumato.tables.frame_files import ENDINGS, read_frame
+from sfumato.tables.in_memory import frame_in_memory
 from sfumato.tables.source import as_text, read_json, read_json_lines, read_start
 
 _ROWS_AT_ONCE = 1 << 16
@@ -173,42 +174,14 @@ def open_frame(path: Path) -> tuple[FrameTable, dict[str, Any] | None]:
 
 def table_in_memory(source: Any) -> FrameTable:
     """Return a table in memory; it must speak Arrow, as those of pandas, polars, pyarrow and duckdb do."""
-    if isinstance(source, pl.LazyFrame):
-        source = source.collect()
-    if not hasattr(source, "__arrow_c_stream__"):
-        raise InputError(
-            "Give a path, or a table that speaks Arrow (pandas, polars, pyarrow, duckdb, datasets). "
-            f"Got {type(source).__name__} instead."
-        )
-    try:
-        frame = pl.DataFrame(_Stream(source))
-    except ImportError:
-        raise InputError(
-            f"A table of type {type(source).__name__} is handed over by way of pyarrow, which is not installed. "
-            "Install it (pip install pyarrow), or write the table to a file and give its path."
-        ) from None
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, TypeError, ValueError) as error:
-        raise InputError(
-            f"The table of type {type(source).__name__} cannot be read ({_first_line(error)}). "
-            "Turn columns of mixed kinds into text first."
-        ) from None
+    frame = frame_in_memory(source, index=True)
     # The index of a pandas frame comes last, under a made-up name where it has none.
-    columns = getattr(source, "columns", None)
-    if hasattr(source, "index") and columns is not None:
+    columns = getattr(source, "columns", None) if hasattr(source, "index") else None
+    if columns is not None:
         index = [name for name in frame.columns if name not in set(map(str, columns))]
         frame = frame.select(*index, pl.exclude(index)) if index else frame
         frame = frame.rename({name: "" for name in index if name == "__index_level_0__"})
     return FrameTable(frame, "The table")
-
-
-class _Stream:
-    """A table seen only through its Arrow stream; polars has other ways for pandas, which lose the index."""
-
-    def __init__(self, source: Any) -> None:
-        self._source = source
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self._source.__arrow_c_stream__(requested_schema)
 
 
 def _listed_records(path: Path) -> list[tuple[int, dict[str, Any]]]:

@@ -32,6 +32,7 @@ import polars as pl
 
 from sfumato.errors import FormatError, InputError
 from sfumato.tables.frame_files import Format
+from sfumato.tables.in_memory import frame_in_memory
 from sfumato.tables.source import as_text, parse_json_lines, read_text
 
 # What people call the column that names the items, by letters and digits alone, with or without "id", "s" or "name".
@@ -58,21 +59,7 @@ class Sheet:
 
 def table_of(source: Any) -> Sheet:
     """Return a table in memory as a sheet; it must speak Arrow."""
-    if not hasattr(source, "__arrow_c_stream__"):
-        raise InputError(
-            "Give a path, or a table that speaks Arrow (pandas, polars, pyarrow, duckdb, datasets). "
-            f"Got {type(source).__name__} instead."
-        )
-    try:
-        return Sheet(pl.DataFrame(source), "The table")
-    except ImportError:
-        raise InputError(
-            f"A table of type {type(source).__name__} is handed over by way of pyarrow, which is not installed. "
-            "Install it (pip install pyarrow), or write the table to a file and give its path."
-        ) from None
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, TypeError, ValueError) as error:
-        reason = str(error).split("\n", 1)[0].rstrip(".")
-        raise InputError(f"The table of type {type(source).__name__} cannot be read ({reason}).") from None
+    return Sheet(frame_in_memory(source, index=False), "The table")
 
 
 def read_quickly(path: Path, format: Format, *, numbers: bool) -> Sheet:

@@ -108,7 +108,7 @@ def aggregate(
         needed = "needs --model, a file of probabilities" if model is None else "takes no --model; with_model does"
         raise OptionError(f"The method '{method}' {needed}.")
     if option and model is None:
-        _try(chosen, options)
+        _check_options(chosen, options)
     reading.keep_apart((out, annotators_out, report), (*votes, model))
     reading.check_given(model)
     for target in (out, annotators_out):
@@ -156,8 +156,8 @@ def _options(method: Method, pairs: list[str]) -> dict[str, Any]:
     return options
 
 
-def _try(method: Method, options: Mapping[str, Any]) -> None:
-    """Let the method refuse a value out of range, on four votes and in a step."""
+def _check_options(method: Method, options: Mapping[str, Any]) -> None:
+    """Let the method refuse a value out of range before a long file is read: on four votes, in a step."""
     from sfumato.core.annotations import Annotations
 
     quick = {name: 1 for name in ("max_iter", "restarts") if options.get(name, 0) > 1}

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core import storage
-from sfumato.core.origin import GIVEN, Origin, hash_of_names, with_arrays
+from sfumato.core.origin import GIVEN, Origin, fingerprint_of, hash_of_names, with_arrays
 from sfumato.core.row_blocks import over_blocks
 from sfumato.core.simplex import check_simplex
 from sfumato.core.vocabulary import Vocabulary, check_vocabulary, counted, positions
@@ -77,7 +77,7 @@ class SoftLabels:
     @cached_property
     def fingerprint(self) -> str:
         """A short hash of items, classes and probabilities."""
-        return with_arrays(hash_of_names((self.items, self.classes)), (self.probs,))
+        return fingerprint_of((self.items, self.classes), (self.probs,))
 
     def top(self) -> Vocabulary:
         """Return the most probable class of each item; ties go to the first class."""

@@ -134,7 +134,7 @@ class Experiment:
 
     ``exact`` says that nothing in it is random, so that every size is the same and the last digit counts. ``shows`` are
     the metrics that its table has, where its runs give more. ``x`` is the setting, or the number,
-    that a figure draws along.
+    that a figure draws along. ``notes`` stand below the table; one that begins with "Small: " at that size only.
     """
 
     name: str

@@ -243,6 +243,7 @@ def _write(found: Report, target: Path, lined: Systems | None, drawn: list[Secti
 
 def _tell(report: Report, systems: list[str], *, per_class: bool) -> None:
     """Print systems, then baselines and people, then the tests, and the classes; » marks the best system."""
+    from sfumato.core.vocabulary import counted
     from sfumato.evaluate.report import cells
     from sfumato.evaluate.report.tables import class_tables
 
@@ -299,8 +300,8 @@ def _tell(report: Report, systems: list[str], *, per_class: bool) -> None:
     level, resamples = (report.origin.options[name] for name in ("level", "resamples"))
     best_of = " »: the best." if len(systems) > 1 else ""
     screen.say(
-        f"{cells.counted(n_items, 'item')}{with_gold}.{of_runs} ↑: higher is better, ↓: lower.{best_of} "
-        f"Intervals of {cells.level_words(level)}, from {cells.counted(resamples, 'resample')}."
+        f"{counted(n_items, 'item')}{with_gold}.{of_runs} ↑: higher is better, ↓: lower.{best_of} "
+        f"Intervals of {cells.level_words(level)}, from {counted(resamples, 'resample')}."
     )
     for line in report.notes:
         screen.say(line)

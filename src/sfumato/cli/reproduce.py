@@ -84,8 +84,8 @@ def run(
 
     A run that is stored is never computed again, whichever experiment it belongs to.
     """
+    from sfumato.core.vocabulary import counted
     from sfumato.reproduce.comparison import compare
-    from sfumato.reproduce.layout import n_of
     from sfumato.reproduce.running import run_all
 
     chosen = _found(name)
@@ -107,7 +107,7 @@ def run(
         for table in tables if len(tables) < 4 else ():
             _tell(table)
         were = "was" if summary.found == 1 else "were"
-        screen.say(f"{n_of(summary.computed, 'run')} computed, {summary.found:,} {were} there. → {folder}")
+        screen.say(f"{counted(summary.computed, 'run')} computed, {summary.found:,} {were} there. → {folder}")
     if summary.left_out and not any(table.n_runs for table in tables):
         screen.complain("Nothing could be run: the data are not there.")
         raise typer.Exit(1)
@@ -217,11 +217,12 @@ def _in_lines(advance: screen.Advance) -> Progress:
 
 
 def _tell(table: Table) -> None:
-    from sfumato.reproduce.layout import HEAD, cells_in_words, n_of, notes, size_in_words, spent, verdicts_in_words
+    from sfumato.core.vocabulary import counted
+    from sfumato.reproduce.layout import HEAD, cells_in_words, notes, size_in_words, spent, verdicts_in_words
 
     one = table.experiment
     screen.say(f"{one.name}: {one.title}")
-    runs = f"{table.n_runs:,} of {n_of(table.n_wanted, 'run')}"
+    runs = f"{table.n_runs:,} of {counted(table.n_wanted, 'run')}"
     screen.say(f"{size_in_words(table)}; {runs}, {spent(table.seconds, table.devices)}. {'; '.join(table.made_with)}")
     lines = cells_in_words(table)
     shown = [place for place in range(len(HEAD)) if any(line[place] for line in lines)]

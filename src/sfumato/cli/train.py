@@ -109,12 +109,13 @@ def run(
     if chosen.out is None and not dry_run:
         raise OptionError("Where to? Give the folder to write with --out.")
     from sfumato.cli.training_data import read_training_data
+    from sfumato.core.vocabulary import counted
 
     data = read_training_data(chosen)
     n_steps = -(-len(data.splits["train"]) // chosen.loop.batch_size) * chosen.loop.epochs
     if chosen.schedule.warmup_steps >= n_steps:
         screen.note(
-            f"The run has {n_steps:,} step{'' if n_steps == 1 else 's'}, and the learning rate rises for "
+            f"The run has {counted(n_steps, 'step')}, and the learning rate rises for "
             f"{chosen.schedule.warmup_steps:,} (schedule.warmup_steps): it never gets to optimizer.learning_rate."
         )
     if dry_run:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.cli import screen
+from sfumato.core.vocabulary import counted
 from sfumato.errors import OptionError, check_choice
 
 if TYPE_CHECKING:
@@ -134,9 +135,9 @@ def _splits(found: ItemsFile, config: Config, gold: Gold | None, soft: SoftLabel
                     f"There is no dev split: {data.dev_share:.0%} of the train split were drawn for it by seed."
                 )
     if data.dev_share and not len(splits["dev"]):
-        n = len(splits["train"])
+        n = counted(len(splits["train"]), "example")
         screen.note(
-            f"There is no dev split: {data.dev_share:.0%} of {n:,} example{'' if n == 1 else 's'} are none. Nothing "
+            f"There is no dev split: {data.dev_share:.0%} of {n} are none. Nothing "
             "chooses an epoch, and the last one is kept."
         )
     if data.limit is not None:

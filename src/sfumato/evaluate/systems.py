@@ -16,7 +16,7 @@ from sfumato.core.gold import Gold
 from sfumato.core.origin import Origin, fingerprint_of
 from sfumato.core.simplex import normalise
 from sfumato.core.soft_labels import SoftLabels
-from sfumato.core.vocabulary import Vocabulary
+from sfumato.core.vocabulary import Vocabulary, counted
 from sfumato.errors import InputError, OptionError, check_choice
 from sfumato.evaluate.pairing import aligned
 
@@ -126,8 +126,7 @@ def line_up(
         if len(known) < len(items):
             notes.append(f"{len(known):,} of {len(items):,} items have gold; what needs gold is about these.")
         if gold.n_items > len(known):
-            spare = gold.n_items - len(known)
-            notes.append(f"Gold has {spare:,} more {'item' if spare == 1 else 'items'}, which nobody predicted.")
+            notes.append(f"Gold has {counted(gold.n_items - len(known), 'more item')}, which nobody predicted.")
         unknown = sorted(set(kept.names()) - set(base.classes))
         if unknown:
             name = unknown[0] if len(unknown[0]) <= _NAME else f"{unknown[0][:_NAME]}…"

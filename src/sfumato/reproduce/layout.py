@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
-    "HEAD", "Grid", "cells_in_words", "grids", "n_of", "notes", "size_in_words", "spent", "time_in_words",
+    "HEAD", "Grid", "cells_in_words", "grids", "notes", "size_in_words", "spent", "time_in_words",
     "verdicts_in_words",
 ]  # fmt: skip
 
@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
+from sfumato.core.vocabulary import counted
 from sfumato.reproduce.comparison import Cell, Ours, Table, Verdict, lower_is_better
 from sfumato.reproduce.published import Printed
 
@@ -64,7 +65,7 @@ def size_in_words(table: Table) -> str:
     )
     planned, done = table.experiment.n_seeds(table.size), len({seed for _, seed in table.took})
     of_them = f"{done:,} of " if 0 < done < planned else ""
-    said = f"size {table.size}, {of_them}{n_of(planned, 'seed')}"
+    said = f"size {table.size}, {of_them}{counted(planned, 'seed')}"
     return f"{said}{made}, which has the same settings" if others else said
 
 
@@ -77,8 +78,8 @@ def time_in_words(seconds: float) -> str:
     if seconds < 0.5:
         return "less than a second"
     if seconds < 90:
-        return n_of(round(seconds), "second")
-    return n_of(round(seconds / 60), "minute") if seconds < 5400 else f"{seconds / 3600:,.1f} hours"
+        return counted(round(seconds), "second")
+    return counted(round(seconds / 60), "minute") if seconds < 5400 else f"{seconds / 3600:,.1f} hours"
 
 
 def spent(seconds: float, devices: Collection[str]) -> str:
@@ -96,15 +97,6 @@ def spent(seconds: float, devices: Collection[str]) -> str:
 def notes(table: Table) -> list[str]:
     """Return the remarks of the experiment that are about the size of the table; "Small: …" is about that one."""
     return [note for note in table.experiment.notes if table.size == "small" or not note.startswith("Small: ")]
-
-
-def n_of(count: int, what: str) -> str:
-    """Return a number with its noun.
-
-    >>> n_of(1, "run"), n_of(1200, "run")
-    ('1 run', '1,200 runs')
-    """
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def grids(table: Table) -> list[Grid]:

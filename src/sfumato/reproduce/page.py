@@ -10,10 +10,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.core.origin import Origin, fingerprint_of
+from sfumato.core.vocabulary import counted
 from sfumato.evaluate.report import Figure, Section, figures, html_page, html_table
 from sfumato.evaluate.report.figures import Point
 from sfumato.reproduce.comparison import Cell, Table
-from sfumato.reproduce.layout import Grid, grids, n_of, notes, size_in_words, spent, verdicts_in_words
+from sfumato.reproduce.layout import Grid, grids, notes, size_in_words, spent, verdicts_in_words
 
 _TITLE, _OWN_TITLE = "Four papers, and ours beside them", "Results"
 _WORDS = ("shown", "same direction", "not shown", "the opposite is shown", "no paired runs", "not run")
@@ -57,7 +58,7 @@ def _summary(tables: Sequence[Table]) -> str:
     )
     shared = " Runs that tables share are counted once." if sum(table.n_runs for table in tables) > len(runs) else ""
     return (
-        f"{n_of(len(tables), 'experiment')}, {n_of(len(runs), 'run')}, {took}.{shared}"
+        f"{counted(len(tables), 'experiment')}, {counted(len(runs), 'run')}, {took}.{shared}"
         f"{digits if exact else ''} Intervals are 95 %: over runs where there are several, else over items."
     )
 
@@ -103,7 +104,7 @@ def _how(table: Table) -> str:
     if not table.n_runs:
         return "Nothing of it was run yet."
     size = "Every size is the same." if table.experiment.exact else f"S{size_in_words(table)[1:]}."
-    whole = "" if table.n_runs == table.n_wanted else f" {table.n_runs} of {n_of(table.n_wanted, 'run')} are done."
+    whole = "" if table.n_runs == table.n_wanted else f" {table.n_runs} of {counted(table.n_wanted, 'run')} are done."
     made = f" Made with {'; '.join(table.made_with)}." if table.made_with else ""
     took = spent(table.seconds, table.devices)
     return f"{size}{whole} {took[:1].upper()}{took[1:]}.{made}"

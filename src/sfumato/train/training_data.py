@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sfumato.core.annotations import Annotations
 from sfumato.core.gold import Gold
 from sfumato.core.soft_labels import SoftLabels
-from sfumato.core.vocabulary import Vocabulary, check_vocabulary
+from sfumato.core.vocabulary import Vocabulary, check_vocabulary, counted
 from sfumato.errors import InputError, OptionError, check_choice
 
 # What a model sees at once: a text, a pair, a feature vector, an image, or the tokens of a sequence. The key "item"
@@ -318,6 +318,5 @@ def _counts(data: TrainingData) -> list[str]:
             if table is not None
         ]
         n = len(data.splits[split])
-        counted = f"{n:,} example{'' if n == 1 else 's'}, {len(rows):,} item{'' if len(rows) == 1 else 's'}"
-        sentences.append(f"{split}: {counted}; {', '.join(given)}.")
+        sentences.append(f"{split}: {counted(n, 'example')}, {counted(len(rows), 'item')}; {', '.join(given)}.")
     return sentences

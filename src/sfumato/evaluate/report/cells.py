@@ -6,7 +6,6 @@ __all__ = [
     "UNKNOWN",
     "arrow",
     "cell",
-    "counted",
     "d_z",
     "difference",
     "interval",
@@ -140,15 +139,6 @@ def level_words(level: float) -> str:
     ('95%', '99.5%')
     """
     return f"{level * 100:.10g}%"
-
-
-def counted(n: int, what: str) -> str:
-    """Return how many there are.
-
-    >>> counted(1, "item"), counted(2000, "item")
-    ('1 item', '2,000 items')
-    """
-    return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
 def _same(a: float, b: float) -> bool:

@@ -16,6 +16,7 @@ from sfumato.core.gold import Gold
 from sfumato.core.report import Report
 from sfumato.core.simplex import entropy
 from sfumato.core.soft_labels import SoftLabels
+from sfumato.core.vocabulary import counted
 from sfumato.evaluate.expected_calibration import reliability
 from sfumato.evaluate.report import cells, figures
 from sfumato.evaluate.report.drawing import shortened
@@ -71,8 +72,7 @@ def whole_page(report: Report, systems: Systems, sections: Sequence[Section]) ->
     n_gold = report.details["n_gold"]
     with_gold = f", {n_gold:,} of them with gold" if n_gold else ""
     summary = (
-        f"{cells.counted(len(systems.runs), 'system')}, {cells.counted(len(systems.items), 'item')}{with_gold}. "
-        f"{_of_runs(systems)}"
+        f"{counted(len(systems.runs), 'system')}, {counted(len(systems.items), 'item')}{with_gold}. {_of_runs(systems)}"
     ).strip()
     return html_page("Evaluation", summary, sections, origin=report.origin)
 

@@ -7,6 +7,7 @@ __all__ = ["markdown_report"]
 from collections.abc import Sequence
 
 from sfumato.core.report import Report
+from sfumato.core.vocabulary import counted
 from sfumato.evaluate.report import cells
 from sfumato.evaluate.report.tables import Table, report_tables
 
@@ -45,7 +46,7 @@ def _summary(report: Report) -> str:
     )
     of_runs = f" {'; '.join(runs)}." if runs else ""
     return (
-        f"{cells.counted(n_items, 'item')}{with_gold}.{of_runs} ↑: higher is better, ↓: lower. {level} intervals from "
+        f"{counted(n_items, 'item')}{with_gold}.{of_runs} ↑: higher is better, ↓: lower. {level} intervals from "
         f"{report.origin.options['resamples']:,} resamples, seed {report.origin.seed}.{marked}"
     )
 
